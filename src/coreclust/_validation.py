@@ -1,0 +1,89 @@
+"""Checks of arguments: one clear sentence that names the argument and what to do."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coreclust.pairs import NOISE, NOISE_RULES
+
+
+def check_alpha(alpha: Any) -> None:
+    """Raise unless alpha is a number in [0, 1]."""
+    if not _is_number(alpha) or not 0 <= alpha <= 1:
+        raise ValueError(
+            f"alpha must be a number between 0 and 1 (pairs co-occur with probability at least "
+            f"1 - alpha), got {alpha!r}."
+        )
+
+
+def check_noise(noise: Any) -> None:
+    """Raise unless noise is one of the rules."""
+    if noise not in NOISE_RULES:
+        raise ValueError(
+            f"noise must be one of {', '.join(map(repr, NOISE_RULES))}, got {noise!r}."
+        )
+
+
+def check_time_limit(time_limit: Any) -> None:
+    """Raise unless time_limit is None or a number of seconds."""
+    if time_limit is not None and not (_is_number(time_limit) and time_limit >= 0):
+        raise ValueError(f"time_limit must be None or seconds, 0 or more, got {time_limit!r}.")
+
+
+def encode_labels(
+    labels: ArrayLike, name: str, *, negative_is_noise: bool, floats: bool = False
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Turn labels of any kind into codes from 0 on, with NOISE for noise.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Integers, booleans or strings.
+    name : str
+        What to call them in an error.
+    negative_is_noise : bool
+        Whether a negative integer means noise, as for scikit-learn's clusterers, or is
+        a label like any other, as for a classifier's classes.
+    floats : bool, default=False
+        Whether finite floats are labels, too.
+
+    Returns
+    -------
+    codes : ndarray of int
+    names : ndarray
+        The label that each code stands for, sorted.
+    """
+    array = np.asarray(labels)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one label an item, got an array of shape {array.shape}.")
+    if array.dtype.kind == "O":
+        array = _plain_labels(array, name)
+    if array.dtype.kind not in ("biufUS" if floats else "biuUS"):
+        raise TypeError(f"{name} must be integers or strings, got dtype {array.dtype}.")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity.")
+    codes = np.full(array.size, NOISE, dtype=np.int64)
+    named = (
+        array >= 0 if negative_is_noise and array.dtype.kind == "i" else np.ones_like(codes, bool)
+    )
+    names, codes[named] = np.unique(array[named], return_inverse=True)
+    return codes, names
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _plain_labels(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Turn an object array of labels into one of integers or strings."""
+    if all(isinstance(label, str) for label in array):
+        return array.astype(str)
+    if all(isinstance(label, numbers.Integral) for label in array):
+        return array.astype(np.int64)
+    odd = [label for label in array if not isinstance(label, (str, numbers.Integral))]
+    found = repr(odd[0]) if odd else "a mix of integers and strings"
+    raise TypeError(f"{name} must be all integers or all strings, got {found}.")

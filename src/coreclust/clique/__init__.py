@@ -1,0 +1,7 @@
+"""The exact core: conflict graph, reductions, bounds, branch and bound."""
+
+from coreclust.clique.conflicts import conflict_graph
+from coreclust.clique.maximum import maximum_clique
+from coreclust.clique.solve import Deadline, largest_independent_set
+
+__all__ = ["Deadline", "conflict_graph", "largest_independent_set", "maximum_clique"]

@@ -1,0 +1,290 @@
+"""Exact search by branch and bound on bitsets, for what the reductions leave.
+
+A clique search in the manner of San Segundo's BBMC with Tomita's recolouring: the
+candidates of a node are coloured greedily into classes without edges, a clique has at
+most one vertex of each, and only vertices coloured beyond what is needed to beat the
+best clique so far are branched on. It runs in slices, so that the caller can look at
+the clock or at a Ctrl-C, and goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coreclust._numba import kernel, lowest_bit, popcount
+from coreclust.clique.graph import Graph, Solution
+
+_NODES_A_SLICE = 20_000
+
+
+def branch_and_bound(
+    conflicts: Graph, start: NDArray[np.bool_], expired: Callable[[], bool]
+) -> Solution:
+    """Return a largest independent set of a conflict graph.
+
+    Parameters
+    ----------
+    conflicts : Graph
+    start : ndarray of bool of shape (n_vertices,)
+        A first independent set.
+    expired : callable
+        Asked between slices of the search; True stops it.
+    """
+    order = _degeneracy_order(conflicts.indptr, conflicts.indices)
+    search = _Search(conflicts.subgraph(order), start[order])
+    while not search.run(_NODES_A_SLICE):
+        if expired():
+            break
+    return Solution(np.sort(order[search.best]), search.upper_bound)
+
+
+class _Search:
+    """The arrays of a search that can be suspended."""
+
+    def __init__(self, conflicts: Graph, start: NDArray[np.bool_]) -> None:
+        n = conflicts.n_vertices
+        self.adjacent = _complement_bits(conflicts.indptr, conflicts.indices)
+        self.twins = _twin_bits(self.adjacent)
+        self.best_bits = np.flatnonzero(start)
+        best = np.zeros(n, dtype=np.int64)
+        best[: self.best_bits.size] = self.best_bits
+        n_words = self.adjacent.shape[1]
+        depth = n + 2
+        # candidates left, vertices to branch on with their colours, and the path so far
+        self.arrays = (
+            np.zeros((depth, n_words), dtype=np.uint64),
+            np.empty((depth, n), dtype=np.int32),
+            np.empty((depth, n), dtype=np.int32),
+            np.zeros(depth, dtype=np.int64),
+            np.zeros(depth, dtype=np.int64),
+            best,
+        )
+        self.progress = np.array([-1, self.best_bits.size], dtype=np.int64)  # depth, best size
+
+    def run(self, nodes: int) -> bool:
+        """Search some more nodes; return whether the search is complete."""
+        return _search(self.adjacent, self.twins, *self.arrays, self.progress, nodes)
+
+    @property
+    def best(self) -> NDArray[np.int64]:
+        return self.arrays[5][: self.progress[1]]
+
+    @property
+    def upper_bound(self) -> int:
+        depth, best = self.progress
+        if depth < 0:
+            return int(best)
+        # Everything at the root with a higher colour than the current branch is done.
+        colours, left = self.arrays[2][0], self.arrays[3][0]
+        return max(int(best), int(colours[left]))
+
+
+@kernel
+def _degeneracy_order(indptr, indices):
+    """Order vertices so that each has the most conflicts among those up to it.
+
+    Seen from the complement: take away the vertex of least degree, last place first.
+    """
+    n = indptr.size - 1
+    degree = indptr[1:] - indptr[:-1]
+    gone = np.zeros(n, dtype=np.bool_)
+    order = np.empty(n, dtype=np.int64)
+    for place in range(n - 1, -1, -1):
+        worst = -1
+        for v in range(n):
+            if not gone[v] and (worst < 0 or degree[v] >= degree[worst]):
+                worst = v
+        gone[worst] = True
+        order[place] = worst
+        for u in indices[indptr[worst] : indptr[worst + 1]]:
+            degree[u] -= 1
+    return order
+
+
+@kernel
+def _complement_bits(indptr, indices):
+    n = indptr.size - 1
+    bits = np.zeros((n, (n + 63) // 64), dtype=np.uint64)
+    one = np.uint64(1)
+    for v in range(n):
+        for u in range(n):
+            if u != v:
+                bits[v, u >> 6] |= one << np.uint64(u & 63)
+        for u in indices[indptr[v] : indptr[v + 1]]:
+            bits[v, u >> 6] &= ~(one << np.uint64(u & 63))
+    return bits
+
+
+@kernel
+def _twin_bits(adjacent):
+    """Return for each vertex those with the same neighbours, itself included.
+
+    Twins are adjacent, so a largest clique holds all of them or none.
+    """
+    n, n_words = adjacent.shape
+    twins = np.zeros((n, n_words), dtype=np.uint64)
+    one = np.uint64(1)
+    for v in range(n):
+        twins[v, v >> 6] |= one << np.uint64(v & 63)
+        for u in range(v):
+            same = True
+            for word in range(n_words):
+                a = adjacent[v, word]
+                b = adjacent[u, word]
+                if word == v >> 6:
+                    a |= one << np.uint64(v & 63)
+                if word == u >> 6:
+                    b |= one << np.uint64(u & 63)
+                if a != b:
+                    same = False
+                    break
+            if same:
+                twins[v, u >> 6] |= one << np.uint64(u & 63)
+                twins[u, v >> 6] |= one << np.uint64(v & 63)
+    return twins
+
+
+@kernel
+def _recolour(adjacent, classes, v, needed):
+    """Fit v into one of the first `needed` colours by moving at most one other vertex."""
+    n_words = adjacent.shape[1]
+    one = np.uint64(1)
+    for first in range(needed):
+        n_common = 0
+        blocker = -1
+        for word in range(n_words):
+            common = classes[first, word] & adjacent[v, word]
+            if common != 0:
+                n_common += popcount(common)
+                if n_common > 1:
+                    break
+                blocker = 64 * word + lowest_bit(common)
+        if n_common > 1:
+            continue
+        if n_common == 0:
+            classes[first, v >> 6] |= one << np.uint64(v & 63)
+            return True
+        for second in range(needed):
+            if second == first:
+                continue
+            free = True
+            for word in range(n_words):
+                if classes[second, word] & adjacent[blocker, word] != 0:
+                    free = False
+                    break
+            if free:
+                classes[first, blocker >> 6] &= ~(one << np.uint64(blocker & 63))
+                classes[first, v >> 6] |= one << np.uint64(v & 63)
+                classes[second, blocker >> 6] |= one << np.uint64(blocker & 63)
+                return True
+    return False
+
+
+@kernel
+def _colour(adjacent, candidates, needed, classes, rest, open_, vertices, colours):
+    """Colour the candidates; list those with a colour above `needed`, lowest first."""
+    n_words = adjacent.shape[1]
+    one = np.uint64(1)
+    n_listed = 0
+    colour = 0
+    any_left = False
+    for word in range(n_words):
+        rest[word] = candidates[word]
+        any_left |= rest[word] != 0
+    while any_left:
+        for word in range(n_words):
+            open_[word] = rest[word]
+            classes[colour, word] = 0
+        listed_before = n_listed
+        for word in range(n_words):
+            while open_[word] != 0:
+                bit = lowest_bit(open_[word])
+                v = 64 * word + bit
+                rest[word] &= ~(one << np.uint64(bit))
+                open_[word] &= ~(one << np.uint64(bit))
+                for w in range(word, n_words):
+                    open_[w] &= ~adjacent[v, w]
+                if colour < needed:
+                    classes[colour, word] |= one << np.uint64(bit)
+                elif not _recolour(adjacent, classes, v, needed):
+                    vertices[n_listed] = v
+                    colours[n_listed] = colour + 1
+                    n_listed += 1
+        if colour < needed or n_listed > listed_before:
+            colour += 1
+        any_left = False
+        for word in range(n_words):
+            any_left |= rest[word] != 0
+    return n_listed
+
+
+@kernel
+def _search(adjacent, twins, candidates, vertices, colours, left, path, best, progress, max_nodes):
+    """Go on with the search for `max_nodes` nodes; return whether it is complete.
+
+    `left[d]` is the index of the vertex now tried at depth d, counted down from the
+    highest colour; `path[d]` is that vertex. `progress` holds the depth and the size of
+    the best clique; depth -1 means not started, or done.
+    """
+    n, n_words = adjacent.shape
+    one = np.uint64(1)
+    classes = np.zeros((n + 1, n_words), dtype=np.uint64)
+    rest = np.empty(n_words, dtype=np.uint64)
+    open_ = np.empty(n_words, dtype=np.uint64)
+    depth = progress[0]
+    if depth < 0:
+        for v in range(n):
+            candidates[0, v >> 6] |= one << np.uint64(v & 63)
+        depth = 0
+        left[0] = _colour(
+            adjacent, candidates[0], progress[1], classes, rest, open_, vertices[0], colours[0]
+        )
+        left[0] -= 1
+    nodes = 0
+    while depth >= 0:
+        if left[depth] < 0 or depth + colours[depth, left[depth]] <= progress[1]:
+            depth -= 1
+            if depth >= 0:  # the vertex tried there is done, and so are its twins
+                v = path[depth]
+                for word in range(n_words):
+                    candidates[depth, word] &= ~twins[v, word]
+                left[depth] -= 1
+            continue
+        v = vertices[depth, left[depth]]
+        if (candidates[depth, v >> 6] >> np.uint64(v & 63)) & one == 0:
+            left[depth] -= 1
+            continue
+        if nodes >= max_nodes:
+            progress[0] = depth
+            return False
+        nodes += 1
+        path[depth] = v
+        empty = True
+        for word in range(n_words):
+            common = candidates[depth, word] & adjacent[v, word]
+            candidates[depth + 1, word] = common
+            empty &= common == 0
+        depth += 1
+        if empty:
+            if depth > progress[1]:
+                progress[1] = depth
+                for d in range(depth):
+                    best[d] = path[d]
+            left[depth] = -1
+            continue
+        left[depth] = _colour(
+            adjacent,
+            candidates[depth],
+            max(progress[1] - depth, 0),
+            classes,
+            rest,
+            open_,
+            vertices[depth],
+            colours[depth],
+        )
+        left[depth] -= 1
+    progress[0] = -1
+    return True

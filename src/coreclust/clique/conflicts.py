@@ -1,0 +1,135 @@
+"""From the packed labels of one cluster to its conflict graph, without looking at all pairs.
+
+Two items are in conflict when their evidence does not make an edge of the core graph.
+Most items of a stable cluster hardly ever deviate from it; those are proven to be free
+of conflicts among each other at once. The others are compared with everyone, but only
+until it is clear that they cannot be in a core as large as one already known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coreclust.clique.graph import Graph
+from coreclust.pairs import PackedLabels, conflict_rows, extend_conflict_free, row_bits
+
+_ROWS_A_CALL = 256  # kernels cannot be interrupted: keep every call short
+_BYTES_A_CALL = 64_000_000
+
+
+def conflict_graph(
+    packed: PackedLabels, table: NDArray[np.int64]
+) -> tuple[NDArray[np.intp], Graph, NDArray[np.bool_]]:
+    """Return the conflict graph of the items that can be in a largest core.
+
+    Parameters
+    ----------
+    packed : PackedLabels
+        The items of the cluster, in order of preference.
+    table : ndarray of shape (n_samples + 1,)
+        How often a pair seen B times may be apart; never falls.
+
+    Returns
+    -------
+    kept : ndarray of int
+        The items that were not ruled out, in order.
+    graph : Graph
+        Conflicts among them; vertex v is item `kept[v]`.
+    start : ndarray of bool of shape (n_kept,)
+        A set without conflicts.
+    """
+    n_items = packed.present.shape[0]
+    steady = _steady_items(packed, table)
+    block, border = np.flatnonzero(steady), np.flatnonzero(~steady)
+    core = _greedy(packed, table, block, border)
+    alive = np.ones(n_items, dtype=bool)
+    rows: dict[int, NDArray[np.int32]] = {}
+    # The most deviating first: they are ruled out soonest, and make the limit stricter.
+    for chunk in _chunks(border[::-1], n_items):
+        candidates = np.flatnonzero(alive)
+        limit = candidates.size - core.size
+        counts, found = conflict_rows(*packed, table, chunk, candidates, limit)
+        for item, count, conflicts in zip(chunk, counts, found, strict=True):
+            if count > limit:
+                alive[item] = False
+            else:
+                rows[int(item)] = conflicts[:count].copy()
+    kept = np.flatnonzero(alive)
+    start = np.zeros(n_items, dtype=bool)
+    start[core] = True
+    return kept, _graph(kept, alive, steady, rows), start[kept]
+
+
+def _steady_items(packed: PackedLabels, table: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Mark items that are certain to be free of conflicts among each other.
+
+    Items i, j present in p samples and deviating in v of them were seen together at
+    least ``p_i + p_j - m`` times and apart at most ``v_i + v_j`` times. Under a line
+    ``a B - c`` that stays below ``table[B] + 1``, it is enough that each of the two has
+    ``v <= a (p - m / 2) - c / 2`` and that they were seen together often enough at all.
+    """
+    n_samples = table.size - 1
+    allowed = np.flatnonzero(table >= 0)
+    present, deviating = row_bits(packed.present), row_bits(packed.deviating)
+    if allowed.size == 0:
+        return np.zeros(present.size, dtype=bool)
+    first = int(allowed[0])
+    slope = (table[-1] - table[first]) / max(n_samples - first, 1)
+    seen = np.arange(first, n_samples + 1)
+    offset = np.max(slope * seen - table[first:]) - 1 + 1e-6
+    return (2 * present - n_samples >= first) & (
+        deviating <= slope * (present - n_samples / 2) - offset / 2
+    )
+
+
+def _greedy(
+    packed: PackedLabels,
+    table: NDArray[np.int64],
+    block: NDArray[np.intp],
+    border: NDArray[np.intp],
+) -> NDArray[np.intp]:
+    """Return a conflict-free set: the block, and what of the border fits, in order."""
+    chosen = np.empty(block.size + border.size, dtype=np.intp)
+    chosen[: block.size] = block
+    n_chosen = block.size
+    for chunk in _chunks(border, 1):
+        n_chosen = extend_conflict_free(*packed, table, chosen, n_chosen, chunk)
+    return chosen[:n_chosen]
+
+
+def _chunks(items: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:
+    size = max(min(_ROWS_A_CALL, _BYTES_A_CALL // (4 * width)), 1)
+    for begin in range(0, items.size, size):
+        yield items[begin : begin + size]
+
+
+def _graph(
+    kept: NDArray[np.intp],
+    alive: NDArray[np.bool_],
+    steady: NDArray[np.bool_],
+    rows: dict[int, NDArray[np.int32]],
+) -> Graph:
+    """Assemble neighbour lists from the rows of the border items.
+
+    Conflicts between border items stand in both rows; those with steady items only in
+    the row of the border item, and are mirrored here.
+    """
+    number = np.cumsum(alive) - 1
+    lists = {item: number[row[alive[row]]] for item, row in rows.items() if alive[item]}
+    ends = [row[steady[kept[row]]] for row in lists.values()]
+    steady_ends = np.concatenate(ends) if ends else np.empty(0, dtype=np.intp)
+    owners = np.repeat([number[item] for item in lists], [end.size for end in ends])
+    order = np.lexsort((owners, steady_ends))
+    mirrored = owners[order].astype(np.int32)
+    starts = np.searchsorted(steady_ends[order], np.arange(kept.size + 1))
+    neighbours = [
+        lists[item] if item in lists else mirrored[starts[v] : starts[v + 1]]
+        for v, item in enumerate(kept.tolist())
+    ]
+    sizes = np.fromiter((row.size for row in neighbours), dtype=np.int64, count=kept.size)
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    indices = np.concatenate(neighbours) if neighbours else np.empty(0, dtype=np.int32)
+    return Graph(indptr, indices.astype(np.int32))

@@ -1,0 +1,108 @@
+"""The solver for graphs of any origin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from coreclust.clique.graph import Graph
+from coreclust.clique.solve import Deadline, largest_independent_set
+
+
+def maximum_clique(
+    adjacency: Any, *, time_limit: float | None = None, return_bound: bool = False
+) -> Any:
+    """Find a largest set of vertices that are all adjacent to each other.
+
+    Exact: the answer is proven largest, unless a time limit strikes. Made for graphs in
+    which nearly all pairs are adjacent, and good on others of some hundred vertices;
+    for large sparse graphs there are better tools.
+
+    Parameters
+    ----------
+    adjacency : array-like or sparse matrix of shape (n, n)
+        Symmetric; anything non-zero is an edge. The diagonal is ignored.
+    time_limit : float, default=None
+        Seconds after which the best clique so far is returned.
+    return_bound : bool, default=False
+        Whether to return a proven upper bound on the size of a clique as well.
+
+    Returns
+    -------
+    clique : ndarray of int
+        The vertices, ascending. Where several largest cliques tie, one that cannot be
+        turned into another by exchanging one vertex for a lower-numbered one.
+    upper_bound : int
+        Only with `return_bound`; equal to ``len(clique)`` when that is proven largest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coreclust import maximum_clique
+    >>> square_with_a_tail = np.zeros((5, 5), dtype=bool)
+    >>> for i, j in [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4)]:
+    ...     square_with_a_tail[i, j] = square_with_a_tail[j, i] = True
+    >>> maximum_clique(square_with_a_tail)
+    array([0, 1, 2])
+    """
+    edges = _check_adjacency(adjacency)
+    if time_limit is not None and not time_limit >= 0:
+        raise ValueError(f"time_limit must be None or a number of seconds, got {time_limit!r}.")
+    kept = _peel(edges, _greedy_clique(edges).size)
+    conflicts = _complement(edges[kept][:, kept])
+    start = np.zeros(kept.size, dtype=bool)
+    start[np.searchsorted(kept, _greedy_clique(edges))] = True
+    solution = largest_independent_set(conflicts, start, Deadline(time_limit))
+    clique = kept[solution.chosen]
+    return (clique, solution.upper_bound) if return_bound else clique
+
+
+def _check_adjacency(adjacency: Any) -> csr_array:
+    if not issparse(adjacency):
+        adjacency = np.asarray(adjacency)
+    if adjacency.ndim != 2 or adjacency.shape[0] != adjacency.shape[1]:
+        raise ValueError(
+            f"adjacency must be a square matrix, got an array of shape {adjacency.shape}."
+        )
+    if adjacency.dtype.kind not in "biuf":
+        raise TypeError(f"adjacency must be boolean or numeric, got dtype {adjacency.dtype}.")
+    edges = csr_array(adjacency != 0)
+    edges.setdiag(False)
+    edges.eliminate_zeros()
+    edges.sort_indices()
+    if (edges != edges.T).nnz:
+        raise ValueError("adjacency must be symmetric: some edge goes one way only.")
+    return edges
+
+
+def _greedy_clique(edges: csr_array) -> NDArray[np.intp]:
+    """Return a maximal clique, vertices of high degree first."""
+    degrees = np.diff(edges.indptr)
+    clique: list[int] = []
+    candidates = np.arange(edges.shape[0])
+    while candidates.size:
+        vertex = int(candidates[np.argmax(degrees[candidates])])
+        clique.append(vertex)
+        row = edges.indices[edges.indptr[vertex] : edges.indptr[vertex + 1]]
+        candidates = np.intersect1d(candidates, row, assume_unique=True)
+    return np.sort(np.array(clique, dtype=np.intp))
+
+
+def _peel(edges: csr_array, clique_size: int) -> NDArray[np.intp]:
+    """Drop, again and again, vertices with too few neighbours for a clique of this size."""
+    kept = np.arange(edges.shape[0])
+    while True:
+        enough = np.diff(edges.indptr) >= clique_size - 1
+        if enough.all():
+            return kept
+        kept = kept[enough]
+        edges = edges[enough][:, enough]
+
+
+def _complement(edges: csr_array) -> Graph:
+    conflicts = ~edges.toarray()
+    np.fill_diagonal(conflicts, False)
+    return Graph.from_sparse(csr_array(conflicts))

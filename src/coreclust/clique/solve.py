@@ -1,0 +1,119 @@
+"""The exact search, from a conflict graph to a largest independent set and its proof."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from coreclust.clique.branch import branch_and_bound
+from coreclust.clique.folding import FoldedGraph
+from coreclust.clique.graph import Graph, Solution
+from coreclust.clique.local_search import improve_independent_set, prefer_low_numbers
+from coreclust.clique.reductions import reduce_graph
+
+# Folding keeps its graph in Python sets; beyond this it would cost more than it saves.
+_MOST_NEIGHBOURS_TO_FOLD = 2_000_000
+
+
+class Deadline:
+    """A moment after which a search should stop; none without a time limit."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end = None if seconds is None else time.monotonic() + seconds
+
+    def expired(self) -> bool:
+        """Tell whether the moment has passed."""
+        return self._end is not None and time.monotonic() >= self._end
+
+    def share(self, n_parts: int) -> Deadline:
+        """Return the deadline of the next of `n_parts` tasks that share what time is left."""
+        if self._end is None:
+            return self
+        return Deadline((self._end - time.monotonic()) / n_parts)
+
+
+def largest_independent_set(graph: Graph, start: NDArray[np.bool_], deadline: Deadline) -> Solution:
+    """Return a largest independent set of a conflict graph.
+
+    Among several, one that no exchange of a single vertex for a lower-numbered one
+    (a more preferred one) can improve.
+
+    Parameters
+    ----------
+    graph : Graph
+        Vertices in order of preference.
+    start : ndarray of bool of shape (n_vertices,)
+        A first independent set; it may be empty.
+    deadline : Deadline
+        When it passes, the best set so far is returned with the bound proven by then.
+    """
+    isolated = np.flatnonzero(graph.degrees == 0)
+    connected = np.flatnonzero(graph.degrees > 0)
+    if connected.size == 0:
+        return Solution(isolated, isolated.size)
+    inner = graph.subgraph(connected)
+    chosen = improve_independent_set(inner, start[connected])
+    solution = _prove(inner, chosen, deadline)
+    chosen = np.zeros(connected.size, dtype=bool)
+    chosen[solution.chosen] = True
+    chosen = prefer_low_numbers(inner, chosen)
+    both = np.sort(np.concatenate([isolated, connected[chosen]]))
+    return Solution(both, max(isolated.size + solution.upper_bound, both.size))
+
+
+def _prove(graph: Graph, chosen: NDArray[np.bool_], deadline: Deadline) -> Solution:
+    """Prove a set largest, or find a larger one."""
+    known = np.flatnonzero(chosen)
+    reduced = reduce_graph(graph, known.size)
+    if reduced.upper_bound <= known.size or deadline.expired():
+        return Solution(known, max(reduced.upper_bound, known.size))
+    rest = _solve_folded(graph.subgraph(reduced.undecided), deadline)
+    found = np.concatenate([reduced.taken, reduced.undecided[rest.chosen]])
+    bound = min(reduced.upper_bound, reduced.taken.size + rest.upper_bound)
+    best = found if found.size > known.size else known
+    # The reductions assume a set larger than the known one: the bound may lie below it.
+    return Solution(best, max(bound, best.size))
+
+
+def _solve_folded(graph: Graph, deadline: Deadline) -> Solution:
+    """Fold a graph, solve what is left component by component, and unfold."""
+    if graph.indices.size > _MOST_NEIGHBOURS_TO_FOLD:
+        return _solve_components(graph, deadline)
+    folded = FoldedGraph(graph)
+    folded.reduce()
+    # A vertex of weight w becomes w twins: the search knows how to deal with twins.
+    copies = [v for v in sorted(folded.adjacency) for _ in range(folded.weight[v])]
+    solution = _solve_components(_expand(folded, copies), deadline)
+    unfolded = folded.unfold({copies[c] for c in solution.chosen})
+    return Solution(np.array(sorted(unfolded), dtype=np.intp), folded.offset + solution.upper_bound)
+
+
+def _expand(folded: FoldedGraph, copies: list[int]) -> Graph:
+    places: dict[int, list[int]] = {}
+    for place, v in enumerate(copies):
+        places.setdefault(v, []).append(place)
+    rows = [
+        np.array(sorted(p for u in folded.adjacency[v] for p in places[u]), dtype=np.int32)
+        for v in copies
+    ]
+    indptr = np.concatenate([[0], np.cumsum([row.size for row in rows], dtype=np.int64)])
+    return Graph(indptr.astype(np.int64), np.concatenate(rows) if rows else np.empty(0, np.int32))
+
+
+def _solve_components(graph: Graph, deadline: Deadline) -> Solution:
+    if graph.n_vertices == 0:
+        return Solution(np.empty(0, dtype=np.intp), 0)
+    _n_components, component = connected_components(graph.to_sparse(), directed=False)
+    members = np.split(np.argsort(component, kind="stable"), np.cumsum(np.bincount(component))[:-1])
+    chosen: list[NDArray[np.intp]] = []
+    upper_bound = 0
+    for vertices in sorted(members, key=len):
+        part = graph.subgraph(vertices)
+        start = improve_independent_set(part, np.zeros(part.n_vertices, dtype=bool))
+        solution = branch_and_bound(part, start, deadline.expired)
+        chosen.append(vertices[solution.chosen])
+        upper_bound += solution.upper_bound
+    return Solution(np.sort(np.concatenate(chosen)), upper_bound)

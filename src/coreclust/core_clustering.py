@@ -1,0 +1,331 @@
+"""The estimator: cluster, resample, cluster again, and keep what stays together."""
+
+from __future__ import annotations
+
+import copy
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import KMeans
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from coreclust._compat import (
+    CallbackSupportMixin,
+    Interval,
+    StrOptions,
+    fit_context,
+    with_callbacks,
+)
+from coreclust.cores import Core, core_clusters
+from coreclust.frames import is_pandas_frame, is_polars_frame
+from coreclust.functions import ClusteringFunction
+from coreclust.inputs import check_classes, check_items
+from coreclust.pairs import NOISE_RULES
+from coreclust.resampling import check_resampling, draw_entropy, stream
+from coreclust.runner import label_samples
+from coreclust.tables import item_table, summary_table
+
+_REFERENCE = 0  # the stream key of the reference clustering; samples have keys of two numbers
+
+
+class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
+    """Find the part of every cluster that stays together when the data is drawn again.
+
+    The data is clustered; then resampled `n_resamples` times and every sample clustered
+    again, which gives for every pair of items an estimate of the probability that they
+    get the same label. Inside each cluster of the data, the *core* is the largest set of
+    items in which every pair has a probability of at least ``1 - alpha``. The other
+    items are *weak points*. The search for the largest set is exact.
+
+    This is the method of [1]_, Algorithms 1 and 3.
+
+    Parameters
+    ----------
+    estimator : clusterer, classifier, Pipeline or callable, default=None
+        The clustering function. A clusterer has `fit_predict`; a classifier is trained on
+        each sample and labels it (`fit` then needs y); a callable takes items and returns
+        a label for each: ``labels = f(Z)``. If it has a parameter `random_state`, it gets
+        a seed. None stands for scikit-learn's k-means++ with 8 clusters. Negative integer
+        labels mean noise, except from a classifier.
+    alpha : float, default=0.1
+        Pairs of a core co-occur with an estimated probability of at least ``1 - alpha``.
+    n_resamples : int, default=1000
+        Number of samples, m. At m = 1000 and alpha = 0.1 the standard error of a
+        probability near the threshold is 1.5 %.
+    resampling : "bootstrap" or Bootstrap, default="bootstrap"
+        How samples are drawn.
+    noise : {"apart", "together", "absent"}, default="apart"
+        How two items that are both noise in a sample count: not together, together, or
+        as if they had not been in the sample. Items that are noise in the clustering of
+        the data itself are never core.
+    time_limit : float, default=None
+        Seconds for the search for cores. When it strikes, cores are valid but perhaps not
+        the largest; `cores_` then holds a proven upper bound.
+    n_jobs : int, default=None
+        Number of samples that are clustered at the same time, through joblib. It does not
+        change the result; neither does the backend.
+    random_state : int, RandomState or None, default=None
+        Seed of all randomness. Sample b draws from its own stream, which also seeds every
+        `random_state` inside the estimator. In the clustering of the data itself, a
+        `random_state` that is set is left alone.
+    verbose : int, default=0
+        Above 0, a progress bar with the time left on standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int of shape (n_items,)
+        The core that each item is in, -1 for weak points.
+    reference_labels_ : ndarray of int of shape (n_items,)
+        The cluster that each item is in, from 0 on, -1 for noise.
+    cluster_names_ : ndarray of shape (n_clusters,)
+        The label that the estimator gave to each cluster.
+    cores_ : list of Core
+        One record a cluster: `label`, `members`, `size`, `core`, `upper_bound`, `optimal`.
+    core_sample_indices_, weak_sample_indices_, trimmed_sample_indices_ : ndarray of int
+        Items in a core; items of a cluster that are not in its core; items that are noise
+        in the clustering of the data. Every item is in one of the three.
+    ensemble_ : LabelEnsemble
+        The labels of all items in all samples.
+    estimator_ : estimator or callable
+        Fitted to the data as given.
+    n_dropped_resamples_ : int
+        Samples left out because the estimator failed on them.
+    n_features_in_ : int
+        Number of features, where X has features.
+    feature_names_in_ : ndarray of str
+        Their names, where X has names.
+
+    Notes
+    -----
+    The guarantee is about pairs, and about stability: a pair of core items lands together
+    in at least ``1 - alpha`` of the samples, but all of them together may do so less often
+    (`summary` has that share), and a clustering can be stable without being meaningful.
+
+    Libraries under the estimator are held to one thread; use `n_jobs`.
+
+    References
+    ----------
+    .. [1] A. Henelius, K. Puolamäki, H. Boström, P. Papapetrou, "Clustering with
+       Confidence: Finding Clusters with Statistical Guarantees", arXiv:1612.08714, 2016.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust import CoreClustering
+    >>> X = load_iris().data
+    >>> cc = CoreClustering(KMeans(3), n_resamples=200, random_state=0).fit(X)
+    >>> [core.size for core in cc.cores_]
+    [50, 62, 38]
+    >>> cc.recut(alpha=0.5).weak_sample_indices_.size <= cc.weak_sample_indices_.size
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": "no_validation",
+        "alpha": [Interval(Real, 0, 1, closed="both")],
+        "n_resamples": [Interval(Integral, 1, None, closed="left")],
+        "resampling": "no_validation",
+        "noise": [StrOptions(set(NOISE_RULES))],
+        "time_limit": [None, Interval(Real, 0, None, closed="left")],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        alpha: float = 0.1,
+        n_resamples: int = 1000,
+        resampling: Any = "bootstrap",
+        noise: str = "apart",
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.alpha = alpha
+        self.n_resamples = n_resamples
+        self.resampling = resampling
+        self.noise = noise
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any = None) -> CoreClustering:
+        """Cluster the data and its samples, and find the cores.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame or list of n items
+            A list of anything for a callable; a square matrix for an estimator that
+            takes precomputed distances.
+        y : array-like of shape (n_items,), default=None
+            Classes, for a classifier; otherwise ignored.
+
+        Returns
+        -------
+        self : CoreClustering
+        """
+        function = ClusteringFunction.of(self._estimator())
+        scheme = check_resampling(self.resampling)
+        items = check_items(self, X, function)
+        classes = check_classes(y, items, function)
+        entropy = draw_entropy(self.random_state)
+        on_sample, on_end = self._callbacks(X, y)
+
+        self.reference_labels_, self.cluster_names_, self.estimator_ = function.label_all(
+            items, classes, stream(entropy, _REFERENCE)
+        )
+        self.ensemble_, self.n_dropped_resamples_ = label_samples(
+            function,
+            items,
+            classes,
+            scheme=scheme,
+            n_resamples=self.n_resamples,
+            entropy=entropy,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            on_sample=on_sample,
+        )
+        # A shallow copy, so that columns added by the user later do not turn up in tables.
+        is_frame = is_pandas_frame(X) or is_polars_frame(X)
+        self._frame = copy.copy(X) if is_frame else None
+        self._find_cores()
+        on_end()
+        return self
+
+    def recut(self, **changes: Any) -> CoreClustering:
+        """Answer again from the same samples, under other rules.
+
+        Parameters
+        ----------
+        **changes : alpha, noise or time_limit
+            The parameters to change.
+
+        Returns
+        -------
+        cut : CoreClustering
+            A new fitted estimator that shares this one's ensemble.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from coreclust import CoreClustering
+        >>> cc = CoreClustering(n_resamples=50, random_state=0).fit(load_iris().data)
+        >>> strict = cc.recut(alpha=0.05)
+        >>> strict.alpha, cc.alpha
+        (0.05, 0.1)
+        """
+        check_is_fitted(self)
+        allowed = ("alpha", "noise", "time_limit")
+        for name in changes:
+            if name not in allowed:
+                raise TypeError(
+                    f"recut() changes {', '.join(allowed)}, not {name!r}; "
+                    "for anything else, fit again."
+                )
+        cut = copy.copy(self).set_params(**changes)
+        cut._validate_params()
+        cut._find_cores()
+        return cut
+
+    def cooccurrence(self, i: Any, j: Any) -> Any:
+        """Estimate the probability that items i and j get the same label.
+
+        Parameters
+        ----------
+        i, j : int or array-like of int
+            Items, by position; arrays are paired up by broadcasting.
+
+        Returns
+        -------
+        p : float or ndarray of float
+        """
+        check_is_fitted(self)
+        return self.ensemble_.cooccurrence(i, j, noise=self.noise)
+
+    def summary(self) -> Any:
+        """Return a data frame with a row a cluster.
+
+        Returns
+        -------
+        summary : DataFrame
+            With columns `cluster` (its name), `size`, `core`, `weak` (counts),
+            `weak_fraction`, `all_together` (the share of samples in which *all* members
+            of the core that were present, if two or more, had one label), `upper_bound`
+            (on the size of the core) and `optimal`.
+        """
+        check_is_fitted(self)
+        return summary_table(self)
+
+    def item_table(self) -> Any:
+        """Return a data frame with a row an item.
+
+        Returns
+        -------
+        items : DataFrame
+            If X was a pandas or polars frame, of the same kind, with its index and its
+            columns first. Then `cluster` (the name of the item's cluster), `core_label`
+            (as in `labels_`), `status` ("core", "weak" or "trimmed") and `strength` (the
+            share of the item's meetings with members of its cluster in which they had the
+            same label).
+        """
+        check_is_fitted(self)
+        return item_table(self)
+
+    def _estimator(self) -> Any:
+        return KMeans() if self.estimator is None else self.estimator
+
+    def _find_cores(self) -> None:
+        self.cores_: list[Core] = core_clusters(
+            self.ensemble_,
+            self.reference_labels_,
+            alpha=self.alpha,
+            noise=self.noise,
+            time_limit=self.time_limit,
+        )
+        self.labels_ = np.full(self.ensemble_.n_items, -1, dtype=np.int64)
+        for core in self.cores_:
+            self.labels_[core.core] = core.label
+        clustered = self.reference_labels_ >= 0
+        self.core_sample_indices_ = np.flatnonzero(self.labels_ >= 0)
+        self.weak_sample_indices_ = np.flatnonzero((self.labels_ < 0) & clustered)
+        self.trimmed_sample_indices_ = np.flatnonzero(~clustered)
+
+    def _callbacks(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Return what to call after each sample and at the end, for scikit-learn's callbacks."""
+        if not hasattr(self, "_init_callback_context"):
+            return None, lambda: None
+        context = self._init_callback_context(max_subtasks=int(self.n_resamples))
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+
+        def on_sample() -> None:
+            sample = context.subcontext(task_name="resample")
+            sample.call_on_fit_task_begin(estimator=self)
+            sample.call_on_fit_task_end(estimator=self)
+
+        def on_end() -> None:
+            context.call_on_fit_task_end(estimator=self, X=X, y=y)
+
+        has_callbacks = bool(getattr(self, "_skl_callbacks", []))
+        return (on_sample if has_callbacks else None), on_end
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        estimator = self._estimator()
+        if hasattr(estimator, "get_params") and not isinstance(estimator, type):
+            inner = get_tags(estimator)
+            tags.input_tags = copy.deepcopy(inner.input_tags)
+            tags.target_tags.required = inner.target_tags.required
+            tags.non_deterministic = inner.non_deterministic
+        return tags

@@ -1,0 +1,154 @@
+"""From a label ensemble and a reference clustering to the core of every cluster."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coreclust._validation import check_alpha, check_noise, check_time_limit, encode_labels
+from coreclust.clique import Deadline, conflict_graph, largest_independent_set
+from coreclust.ensemble import LabelEnsemble
+from coreclust.evidence import apart_table
+from coreclust.pairs import group_counts, pack_labels
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """The core of one reference cluster.
+
+    Attributes
+    ----------
+    label : int or str
+        The label of the cluster in the reference clustering.
+    members : ndarray of int
+        The items of the reference cluster, ascending.
+    core : ndarray of int
+        The items of its core, ascending; never empty.
+    upper_bound : int
+        No core of this cluster is larger: proven.
+    strength : ndarray of float of shape (n_members,)
+        For each member, the share of its meetings with other members, over all samples,
+        in which the two had the same label. NaN for an item that never met another.
+    """
+
+    label: Any
+    members: NDArray[np.intp]
+    core: NDArray[np.intp]
+    upper_bound: int
+    strength: NDArray[np.float64]
+
+    @property
+    def size(self) -> int:
+        """Number of items in the reference cluster."""
+        return self.members.size
+
+    @property
+    def weak(self) -> NDArray[np.intp]:
+        """The members that are not in the core."""
+        return np.setdiff1d(self.members, self.core, assume_unique=True)
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the core is proven to be as large as any."""
+        return self.core.size >= self.upper_bound
+
+    def __repr__(self) -> str:
+        proof = "largest" if self.optimal else f"at most {self.upper_bound}"
+        return f"Core(label={self.label!r}, {self.core.size} of {self.size} items, {proof})"
+
+
+def core_clusters(
+    ensemble: LabelEnsemble,
+    reference_labels: ArrayLike,
+    *,
+    alpha: float = 0.1,
+    noise: str = "apart",
+    time_limit: float | None = None,
+) -> list[Core]:
+    """Find the core of every cluster of a reference clustering.
+
+    The core is the largest set of items of the cluster in which every pair has an
+    estimated co-occurrence probability of at least ``1 - alpha``. This is the function
+    under :class:`~coreclust.CoreClustering`, for labels that come from elsewhere.
+
+    Parameters
+    ----------
+    ensemble : LabelEnsemble
+        The labels of the items in m samples.
+    reference_labels : array-like of shape (n_items,)
+        Integers or strings; items with a negative integer are in no cluster.
+    alpha : float, default=0.1
+        Between 0 and 1.
+    noise : {"apart", "together", "absent"}, default="apart"
+        How two items that are both noise in a sample count: not together, together, or
+        as if they had not been in the sample.
+    time_limit : float, default=None
+        Seconds for the search, over all clusters. When it strikes, the cores are valid
+        but perhaps not the largest; `Core.upper_bound` says how far off they can be.
+
+    Returns
+    -------
+    cores : list of Core
+        One a cluster, sorted by label. Where several largest cores tie, the choice
+        leans towards items of higher `strength`, then towards those that come first:
+        no exchange of one core item for a preferred one leaves a valid core.
+
+    Examples
+    --------
+    >>> from coreclust import LabelEnsemble, core_clusters
+    >>> draws = LabelEnsemble.from_labels([[0] * 30, [0] * 30, [1] * 15 + [0] * 15])
+    >>> core_clusters(draws, ["a", "a", "a"])
+    [Core(label='a', 2 of 3 items, largest)]
+    """
+    if not isinstance(ensemble, LabelEnsemble):
+        raise TypeError(
+            f"ensemble must be a LabelEnsemble, got {type(ensemble).__name__}; "
+            "build one with LabelEnsemble.from_labels."
+        )
+    check_alpha(alpha)
+    check_noise(noise)
+    check_time_limit(time_limit)
+    codes, names = encode_labels(reference_labels, "reference_labels", negative_is_noise=True)
+    if codes.size != ensemble.n_items:
+        raise ValueError(
+            f"reference_labels must have a label for each of the {ensemble.n_items} items of "
+            f"the ensemble, got {codes.size}."
+        )
+    table = apart_table(alpha, ensemble.n_items, ensemble.n_resamples)
+    if table[-1] < 0 and alpha > 0:
+        warnings.warn(
+            f"{ensemble.n_resamples} samples are too few for any pair to reach a co-occurrence "
+            f"of {1 - alpha:g}: every core is a single item. Use more resamples.",
+            stacklevel=2,
+        )
+    deadline = Deadline(time_limit)
+    cores = []
+    for code, name in enumerate(names):
+        share = deadline.share(len(names) - code)
+        members = np.flatnonzero(codes == code)
+        cores.append(_find_core(ensemble, name, members, table, noise, share))
+    return cores
+
+
+def _find_core(
+    ensemble: LabelEnsemble,
+    label: Any,
+    members: NDArray[np.intp],
+    table: NDArray[np.int64],
+    noise: str,
+    deadline: Deadline,
+) -> Core:
+    together, seen = group_counts(ensemble.labels, members, noise)
+    strength = np.divide(together, seen, out=np.full(members.size, np.nan), where=seen > 0)
+    preferred = np.argsort(-np.nan_to_num(strength, nan=-1.0), kind="stable")
+    if members.size == 1 or table[-1] < 0:  # no pair can be an edge
+        return Core(label, members, members[preferred[:1]], 1, strength)
+    packed = pack_labels(ensemble.labels, members[preferred], noise)
+    kept, graph, start = conflict_graph(packed, table)
+    solution = largest_independent_set(graph, start, deadline)
+    core = np.sort(members[preferred[kept[solution.chosen]]])
+    return Core(label, members, core, solution.upper_bound, strength)

@@ -1,0 +1,300 @@
+"""The label ensemble: which label every item had in every sample."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coreclust._validation import check_noise
+from coreclust.evidence import cooccurrence_estimate
+from coreclust.files import write_whole
+from coreclust.pairs import ABSENT, NOISE, matrix_counts, pack_labels, pair_counts
+
+_FORMAT = "coreclust.LabelEnsemble"
+_VERSION = 1
+
+
+class LabelEnsemble:
+    """Labels of n items in m samples, the one structure everything meets in.
+
+    All that follows the clustering of the samples is a function of the ensemble: pair
+    probabilities, cores at any alpha, stability of clusters. It may come from
+    :class:`~coreclust.CoreClustering`, or from anywhere else (posterior draws, another
+    program) through :meth:`from_labels`.
+
+    Parameters
+    ----------
+    labels : ndarray of int of shape (n_items, n_resamples)
+        Labels from 0 on, ABSENT (-2) where the item was not in the sample, NOISE (-1)
+        where it was and belongs to no cluster. Labels of different samples are
+        unrelated. Stored in the smallest integer type that fits.
+
+    Attributes
+    ----------
+    labels : ndarray of int of shape (n_items, n_resamples)
+        Read-only, in memory sample after sample.
+    ABSENT, NOISE : int
+        The two reserved codes.
+
+    Examples
+    --------
+    >>> from coreclust import LabelEnsemble
+    >>> ensemble = LabelEnsemble.from_labels([[0, 0, 1], [0, 0, 0], [1, 1, 0]])
+    >>> ensemble
+    LabelEnsemble(n_items=3, n_resamples=3, dtype=int8)
+    >>> ensemble.cooccurrence_counts(1, 2)
+    (1, 3)
+    """
+
+    ABSENT = ABSENT
+    NOISE = NOISE
+
+    def __init__(self, labels: ArrayLike) -> None:
+        array = np.asarray(labels)
+        if array.ndim != 2 or array.size == 0:
+            raise ValueError(
+                "labels must be a matrix with a row an item and a column a sample; "
+                f"got an array of shape {array.shape}."
+            )
+        if array.dtype.kind not in "iu":
+            raise TypeError(
+                f"labels must hold integers, got dtype {array.dtype}; "
+                "use LabelEnsemble.from_labels for other labels."
+            )
+        if array.min() < ABSENT:
+            raise ValueError(
+                f"labels must be 0 or more, {NOISE} (noise) or {ABSENT} (absent); "
+                f"found {array.min()}. LabelEnsemble.from_labels takes any labels."
+            )
+        array = array.astype(label_dtype(int(array.max())), order="F", copy=False)
+        self.labels = array.view()
+        self.labels.flags.writeable = False
+
+    @classmethod
+    def from_labels(
+        cls, labels: ArrayLike, *, absent: Any = ABSENT, noise: Any = NOISE
+    ) -> LabelEnsemble:
+        """Build an ensemble from labels of any kind.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_items, n_resamples)
+            Integers, booleans or strings. None, NaN and masked entries count as absent.
+        absent : label, default=-2
+            The label that means "not in this sample"; None for no such label.
+        noise : label, default=-1
+            The label that means "in the sample, but in no cluster"; None for no such
+            label, for instance when -1 is a class.
+
+        Returns
+        -------
+        ensemble : LabelEnsemble
+
+        Examples
+        --------
+        >>> from coreclust import LabelEnsemble
+        >>> draws = [["a", "b"], ["a", None], ["noise", "b"]]
+        >>> LabelEnsemble.from_labels(draws, noise="noise").labels.tolist()
+        [[0, 0], [0, -2], [-1, 0]]
+        """
+        missing = np.ma.getmaskarray(labels) if isinstance(labels, np.ma.MaskedArray) else False
+        matrix = np.asarray(labels)
+        if matrix.ndim != 2 or matrix.size == 0:
+            raise ValueError(
+                "labels must be a matrix with a row an item and a column a sample; "
+                f"got an array of shape {matrix.shape}."
+            )
+        missing = missing | _missing(matrix)
+        if absent is not None:
+            missing = missing | (matrix == absent)
+        is_noise = ~missing & (matrix == noise) if noise is not None else np.zeros_like(missing)
+        coded = np.full(matrix.shape, ABSENT, dtype=np.int64, order="F")
+        coded[is_noise] = NOISE
+        named = ~missing & ~is_noise
+        for sample in range(matrix.shape[1]):
+            rows = named[:, sample]
+            coded[rows, sample] = np.unique(matrix[rows, sample], return_inverse=True)[1]
+        return cls(coded)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items, n."""
+        return self.labels.shape[0]
+
+    @property
+    def n_resamples(self) -> int:
+        """Number of samples, m."""
+        return self.labels.shape[1]
+
+    def __repr__(self) -> str:
+        return (
+            f"LabelEnsemble(n_items={self.n_items}, n_resamples={self.n_resamples}, "
+            f"dtype={self.labels.dtype})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LabelEnsemble):
+            return NotImplemented
+        return np.array_equal(self.labels, other.labels)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @overload
+    def cooccurrence_counts(self, i: int, j: int, *, noise: str = "apart") -> tuple[int, int]: ...
+    @overload
+    def cooccurrence_counts(
+        self, i: ArrayLike, j: ArrayLike, *, noise: str = "apart"
+    ) -> tuple[Any, Any]: ...
+    def cooccurrence_counts(self, i: Any, j: Any, *, noise: str = "apart") -> tuple[Any, Any]:
+        """Count the samples in which items i and j were together, and seen at all.
+
+        Parameters
+        ----------
+        i, j : int or array-like of int
+            Items; arrays are paired up by broadcasting.
+        noise : {"apart", "together", "absent"}, default="apart"
+            How two NOISE labels count: not together, together, or not seen.
+
+        Returns
+        -------
+        together, seen : int or ndarray of int
+            A and B of the paper's Algorithm 3, without its prior.
+        """
+        check_noise(noise)
+        every = np.arange(self.n_items)
+        first, second = np.broadcast_arrays(every[np.asarray(i)], every[np.asarray(j)])
+        items, position = np.unique(
+            np.concatenate([first.ravel(), second.ravel()]), return_inverse=True
+        )
+        packed = pack_labels(self.labels, items, noise)
+        together, seen = pair_counts(packed, position[: first.size], position[first.size :])
+        if first.ndim == 0:
+            return int(together[0]), int(seen[0])
+        return together.reshape(first.shape), seen.reshape(first.shape)
+
+    def cooccurrence(self, i: Any, j: Any, *, noise: str = "apart") -> Any:
+        """Estimate the probability that items i and j get the same label.
+
+        Parameters
+        ----------
+        i, j : int or array-like of int
+            Items; arrays are paired up by broadcasting.
+        noise : {"apart", "together", "absent"}, default="apart"
+            How NOISE counts.
+
+        Returns
+        -------
+        p : float or ndarray of float
+            ``(A + 1/n) / (B + 1)``, and 1 for an item with itself.
+
+        Examples
+        --------
+        >>> from coreclust import LabelEnsemble
+        >>> ensemble = LabelEnsemble.from_labels([[0, 0, 1], [0, 0, 0], [1, 1, 0]])
+        >>> round(ensemble.cooccurrence(0, 1), 3)
+        0.583
+        """
+        together, seen = self.cooccurrence_counts(i, j, noise=noise)
+        every = np.arange(self.n_items)
+        itself = every[np.asarray(i)] == every[np.asarray(j)]
+        p = np.where(itself, 1.0, cooccurrence_estimate(together, seen, self.n_items))
+        return float(p) if p.ndim == 0 else p
+
+    def cooccurrence_matrix(
+        self,
+        items: ArrayLike | None = None,
+        *,
+        noise: str = "apart",
+        return_counts: bool = False,
+    ) -> Any:
+        """Estimate the co-occurrence probability of all pairs of some items.
+
+        Nothing else in the package needs this matrix; it is for looking at.
+
+        Parameters
+        ----------
+        items : array-like of int or bool, default=None
+            The items, all by default: n × n numbers.
+        noise : {"apart", "together", "absent"}, default="apart"
+            How NOISE counts.
+        return_counts : bool, default=False
+            Whether to return the counts A and B as well.
+
+        Returns
+        -------
+        p : ndarray of shape (s, s)
+        together, seen : ndarray of int of shape (s, s)
+            Only with `return_counts`.
+        """
+        check_noise(noise)
+        every = np.arange(self.n_items)
+        chosen = every if items is None else every[np.asarray(items)]
+        together, seen = matrix_counts(pack_labels(self.labels, chosen, noise))
+        p = cooccurrence_estimate(together, seen, self.n_items)
+        p[chosen[:, None] == chosen[None]] = 1.0
+        return (p, together, seen) if return_counts else p
+
+    def merge(self, other: LabelEnsemble) -> LabelEnsemble:
+        """Return the samples of both ensembles, of the same items in the same order."""
+        if not isinstance(other, LabelEnsemble):
+            raise TypeError(f"other must be a LabelEnsemble, got {type(other).__name__}.")
+        if other.n_items != self.n_items:
+            raise ValueError(
+                f"other must hold the same items: it has {other.n_items}, this one {self.n_items}."
+            )
+        return LabelEnsemble(np.concatenate([self.labels.T, other.labels.T]).T)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the ensemble to a file, whole or not at all.
+
+        The file is a numpy ``.npz`` with the labels and a line of JSON; reading it back
+        executes nothing.
+
+        Parameters
+        ----------
+        path : path
+            Taken as it is; ``.npz`` is the customary ending.
+        """
+        header = np.array(json.dumps({"format": _FORMAT, "version": _VERSION}))
+        write_whole(path, lambda file: np.savez_compressed(file, labels=self.labels, header=header))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> LabelEnsemble:
+        """Read an ensemble written by :meth:`save`."""
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                header = json.loads(str(archive["header"]))
+                labels = archive["labels"]
+        except (ValueError, KeyError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+            raise ValueError(f"{path} is not a LabelEnsemble file: {error}.") from error
+        if not isinstance(header, dict) or header.get("format") != _FORMAT:
+            raise ValueError(f"{path} is not a LabelEnsemble file.")
+        if header.get("version") != _VERSION:
+            raise ValueError(
+                f"{path} has version {header.get('version')} of the format; this release reads "
+                f"version {_VERSION}."
+            )
+        return cls(labels)
+
+
+def label_dtype(highest: int) -> type[np.signedinteger]:
+    """Return the smallest integer type for labels up to `highest`."""
+    for dtype in (np.int8, np.int16, np.int32):
+        if highest <= np.iinfo(dtype).max:
+            return dtype
+    return np.int64
+
+
+def _missing(matrix: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where a matrix holds None or NaN."""
+    if matrix.dtype.kind == "f":
+        return np.isnan(matrix)
+    if matrix.dtype.kind == "O":
+        # NaN is the one value that differs from itself.
+        return np.vectorize(lambda value: value is None or value != value, otypes=[bool])(matrix)
+    return np.zeros(matrix.shape, dtype=bool)

@@ -1,0 +1,82 @@
+"""From counts to a verdict on a pair: the paper's estimate and its edge rule.
+
+A pair that was seen together in B samples and set apart in D of them is an edge of the
+core graph iff ``D <= table[B]``. The table is all the kernels know of statistics.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def cooccurrence_estimate(
+    together: ArrayLike, seen: ArrayLike, n_items: int
+) -> NDArray[np.float64]:
+    """Return the paper's estimate of the co-occurrence probability.
+
+    Algorithm 3 starts its counters at 1/n and 1, "a slight prior towards a flat
+    distribution": ``p = (A + 1/n) / (B + 1)``.
+
+    Parameters
+    ----------
+    together : array-like of int
+        A, the samples in which both items were present and had the same label.
+    seen : array-like of int
+        B, the samples in which both items were present.
+    n_items : int
+        n, the number of items in the data (not in the cluster).
+
+    Returns
+    -------
+    p : ndarray of float
+
+    Examples
+    --------
+    >>> from coreclust.evidence import cooccurrence_estimate
+    >>> float(cooccurrence_estimate(8, 8, n_items=10))
+    0.9
+    """
+    return (np.asarray(together) + 1 / n_items) / (np.asarray(seen) + 1)
+
+
+def apart_table(alpha: float, n_items: int, n_samples: int) -> NDArray[np.int64]:
+    """Return, for every B, how often a pair may be apart and still be an edge.
+
+    ``table[B]`` is the largest D with ``(B - D + 1/n) / (B + 1) >= 1 - alpha``, or -1
+    where even D = 0 falls short. It is computed in whole numbers, with alpha taken as
+    the decimal it was written as, so a pair exactly at 1 - alpha is an edge.
+
+    Parameters
+    ----------
+    alpha : float
+        Between 0 and 1.
+    n_items : int
+        n, the number of items in the data.
+    n_samples : int
+        m, the largest B there can be.
+
+    Returns
+    -------
+    table : ndarray of shape (n_samples + 1,)
+        Never falls from one B to the next.
+
+    Examples
+    --------
+    >>> from coreclust.evidence import apart_table
+    >>> apart_table(0.1, n_items=150, n_samples=40)[[8, 9, 19, 40]].tolist()
+    [-1, 0, 1, 3]
+    """
+    threshold = 1 - Fraction(Decimal(repr(float(alpha))))
+    # A >= (1 - alpha) (B + 1) - 1/n  <=>  A * scale >= step * (B + 1) - offset
+    scale = threshold.denominator * n_items
+    step = threshold.numerator * n_items
+    offset = threshold.denominator
+    table = np.empty(n_samples + 1, dtype=np.int64)
+    for seen in range(n_samples + 1):
+        least_together = -((offset - step * (seen + 1)) // scale)
+        table[seen] = max(min(seen - least_together, seen), -1)
+    return table

@@ -1,0 +1,189 @@
+"""One clustering function out of a clusterer, a classifier or any callable."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import clone, is_classifier
+from sklearn.cluster import DBSCAN, HDBSCAN, OPTICS, KMeans
+from sklearn.utils import get_tags
+
+from coreclust._compat import number_of_items, take_items
+from coreclust._validation import encode_labels
+
+_MAX_SEED = 2**31
+
+
+@dataclass(frozen=True)
+class ClusteringFunction:
+    """A function that gives every item of a dataset a label.
+
+    Attributes
+    ----------
+    estimator : estimator or callable
+        Never fitted itself.
+    kind : {"clusterer", "classifier", "callable"}
+    pairwise : bool
+        Whether the data is a square matrix, to be indexed on both axes.
+    """
+
+    estimator: Any
+    kind: str
+    pairwise: bool = False
+
+    @classmethod
+    def of(cls, estimator: Any) -> ClusteringFunction:
+        """Recognise what a user passed as `estimator`."""
+        if isinstance(estimator, type):
+            raise TypeError(
+                f"estimator must be an instance, got the class {estimator.__name__}; "
+                f"pass {estimator.__name__}(...)."
+            )
+        if hasattr(estimator, "get_params") and hasattr(estimator, "fit"):
+            pairwise = get_tags(estimator).input_tags.pairwise
+            if is_classifier(estimator):
+                return cls(estimator, "classifier", pairwise)
+            if hasattr(estimator, "fit_predict"):
+                if isinstance(estimator, (HDBSCAN, OPTICS)):
+                    warnings.warn(
+                        f"{type(estimator).__name__} takes the repeated rows of bootstrap samples "
+                        "for dense spots; its cores may come out smaller than they should.",
+                        stacklevel=4,
+                    )
+                return cls(estimator, "clusterer", pairwise)
+        elif callable(estimator):
+            return cls(estimator, "callable")
+        raise TypeError(
+            "estimator must be a clusterer (with fit_predict), a classifier, a Pipeline ending in "
+            f"one, or a callable labels = f(X); got {estimator!r}."
+        )
+
+    def label_all(
+        self, X: Any, y: Any, rng: np.random.Generator
+    ) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
+        """Label the data as given: the reference clustering.
+
+        Every random_state that was left at None is seeded from `rng`.
+
+        Returns
+        -------
+        codes : ndarray of int of shape (n_items,)
+            From 0 on, NOISE for noise.
+        names : ndarray
+            The label that each code stands for.
+        fitted : estimator or callable
+        """
+        if self.kind == "callable":
+            labels, fitted = self._call(X, rng), self.estimator
+        else:
+            fitted = self._seeded_clone(rng, only_unset=True)
+            if self.kind == "classifier":
+                labels = fitted.fit(X, y).predict(X)
+            else:
+                labels = fitted.fit_predict(X)
+        return *self._encode(labels, number_of_items(X)), fitted
+
+    def label_sample(
+        self, X: Any, y: Any, rows: NDArray[np.int64], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Label one sample; every random_state is seeded from `rng`.
+
+        Copies of an item that get different labels count with the first.
+
+        Returns
+        -------
+        items : ndarray of int
+            The distinct items of the sample, ascending.
+        codes : ndarray of int
+            Their labels.
+        """
+        items, first, counts = np.unique(rows, return_index=True, return_counts=True)
+        if self.kind == "callable":
+            labels = self._call(self._take(X, rows), rng)
+            return items, self._encode(labels, rows.size)[0][first]
+        estimator = self._seeded_clone(rng)
+        if self.kind == "classifier":
+            estimator.fit(self._take(X, rows), take_items(y, rows))
+            labels = estimator.predict(self._take(X, items, rows))
+        elif takes_multiplicities(estimator, items.size):
+            labels = estimator.fit_predict(self._take(X, items), sample_weight=counts)
+        else:
+            labels = np.asarray(estimator.fit_predict(self._take(X, rows)))[first]
+        return items, self._encode(labels, items.size)[0]
+
+    def _call(self, Z: Any, rng: np.random.Generator) -> Any:
+        if _wants_random_state(self.estimator):
+            return self.estimator(Z, random_state=int(rng.integers(_MAX_SEED)))
+        return self.estimator(Z)
+
+    def _seeded_clone(self, rng: np.random.Generator, *, only_unset: bool = False) -> Any:
+        estimator = clone(self.estimator)
+        params: Mapping[str, Any] = estimator.get_params(deep=True)
+        names = sorted(
+            name
+            for name, value in params.items()
+            if (name == "random_state" or name.endswith("__random_state"))
+            and not (only_unset and value is not None)
+        )
+        # One seed a name, drawn in sorted order, whatever the estimator does with it.
+        seeds = {name: int(rng.integers(_MAX_SEED)) for name in names}
+        return estimator.set_params(**seeds) if seeds else estimator
+
+    def _take(
+        self, X: Any, rows: NDArray[np.int64], columns: NDArray[np.int64] | None = None
+    ) -> Any:
+        if not self.pairwise:
+            return X[rows] if isinstance(X, np.ndarray) else take_items(X, rows)
+        columns = rows if columns is None else columns
+        if issparse(X):
+            return X[rows][:, columns]
+        return np.asarray(X)[np.ix_(rows, columns)]
+
+    def _encode(self, labels: Any, n_items: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        name = "the labels returned by estimator"
+        if labels is None:
+            raise TypeError(f"{name} must be one label an item, got None.")
+        is_classifier = self.kind == "classifier"
+        codes, names = encode_labels(
+            labels, name, negative_is_noise=not is_classifier, floats=is_classifier
+        )
+        if codes.size != n_items:
+            raise ValueError(f"{name} must be one an item: expected {n_items}, got {codes.size}.")
+        return codes, names
+
+
+def takes_multiplicities(estimator: Any, n_distinct: int) -> bool:
+    """Tell whether fitting distinct items with multiplicities equals fitting the copies.
+
+    True only of estimators for which that has been tested; a subclass may do anything.
+    """
+    if type(estimator) is KMeans:
+        # A random init draws *different* rows: with copies it could draw an item twice.
+        init = estimator.init
+        equivalent = init == "k-means++" if isinstance(init, str) else not callable(init)
+        return equivalent and n_distinct >= estimator.n_clusters
+    return type(estimator) is DBSCAN
+
+
+@functools.cache
+def _signature(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):  # builtins without a signature
+        return {}
+
+
+def _wants_random_state(function: Callable[..., Any]) -> bool:
+    bound = function.keywords if isinstance(function, functools.partial) else {}
+    try:
+        return "random_state" in _signature(function) and "random_state" not in bound
+    except TypeError:  # not hashable
+        return "random_state" in inspect.signature(function).parameters

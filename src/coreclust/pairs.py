@@ -1,0 +1,311 @@
+"""Counting, for pairs of items, the samples that saw both and those that set them apart.
+
+The labels of a group of items are packed into bitsets, one bit a sample. Against the
+most common label of the group in each sample an item either agrees or *deviates*; for
+two items
+
+    seen  = |present_i & present_j|
+    apart = |(deviating_i & present_j) | (deviating_j & present_i)|
+            - |samples in which both deviate to the same label|
+
+so most pairs of a stable cluster cost a few words and no label is looked at.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coreclust._numba import kernel, popcount
+
+ABSENT = -2
+NOISE = -1
+
+# How a NOISE label counts: with nobody, with all other noise, or as if not drawn.
+NOISE_RULES = {"apart": 0, "together": 1, "absent": 2}
+
+
+class PackedLabels(NamedTuple):
+    """Labels of `n_items` items in `n_samples` samples, one bit a sample."""
+
+    present: NDArray[np.uint64]  # (n_items, n_words)
+    deviating: NDArray[np.uint64]  # (n_items, n_words), a subset of present
+    comparable: NDArray[np.uint64]  # (n_items, n_words), deviating with a real label
+    planes: NDArray[np.uint64]  # (n_items, n_planes, n_words), rank of the label in binary
+
+
+def pack_labels(
+    labels: NDArray[np.signedinteger], items: NDArray[np.intp], noise: str
+) -> PackedLabels:
+    """Pack the rows `items` of an item × sample label matrix.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n, m)
+        Labels from 0 on, or ABSENT or NOISE.
+    items : ndarray of shape (s,)
+        The rows to pack.
+    noise : {"apart", "together", "absent"}
+        How NOISE counts.
+
+    Returns
+    -------
+    packed : PackedLabels
+    """
+    rule = NOISE_RULES[noise]
+    highest = int(labels.max(initial=-1))
+    n_ranks = _most_labels_in_a_sample(labels, items, rule, highest)
+    n_planes = max(n_ranks - 1, 0).bit_length()
+    return PackedLabels(*_pack(labels, items, rule, highest, n_planes))
+
+
+def pair_counts(
+    packed: PackedLabels, first: NDArray[np.intp], second: NDArray[np.intp]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (together, seen), the A and B of the paper, for pairs of packed items."""
+    return _pair_counts(*packed, first, second)
+
+
+def matrix_counts(packed: PackedLabels) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return (together, seen) for every pair of packed items, as square matrices."""
+    return _matrix_counts(*packed)
+
+
+def group_counts(
+    labels: NDArray[np.signedinteger], items: NDArray[np.intp], noise: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (together, seen) of every item summed over all other `items`.
+
+    The same as summing `pair_counts` over the partners, in time linear in the labels.
+    """
+    return _group_counts(labels, items, NOISE_RULES[noise], int(labels.max(initial=-1)))
+
+
+def joint_counts(
+    labels: NDArray[np.signedinteger], items: NDArray[np.intp], noise: str
+) -> tuple[int, int]:
+    """Return in how many samples all the `items` present had one label, and of how many.
+
+    Only samples with two or more of the items present count.
+    """
+    return _joint_counts(labels, items, NOISE_RULES[noise], int(labels.max(initial=-1)))
+
+
+@kernel
+def _slot(label, rule, highest):
+    """Return the histogram slot of a label, -1 if not drawn, -2 if it matches nobody."""
+    if label >= 0:
+        return label
+    if label == -1 and rule == 0:
+        return -2
+    if label == -1 and rule == 1:
+        return highest + 1
+    return -1
+
+
+@kernel
+def _most_labels_in_a_sample(labels, items, rule, highest):
+    last_seen = np.full(highest + 2, -1, dtype=np.int64)
+    most = 0
+    for sample in range(labels.shape[1]):
+        found = 0
+        for item in items:
+            slot = _slot(labels[item, sample], rule, highest)
+            if slot >= 0 and last_seen[slot] != sample:
+                last_seen[slot] = sample
+                found += 1
+        most = max(most, found)
+    return most
+
+
+@kernel
+def _pack(labels, items, rule, highest, n_planes):
+    n_items = items.size
+    n_samples = labels.shape[1]
+    n_words = (n_samples + 63) // 64
+    present = np.zeros((n_items, n_words), dtype=np.uint64)
+    deviating = np.zeros((n_items, n_words), dtype=np.uint64)
+    comparable = np.zeros((n_items, n_words), dtype=np.uint64)
+    planes = np.zeros((n_items, n_planes, n_words), dtype=np.uint64)
+    # One word of every item at a time, in contiguous buffers: 64 samples fill it.
+    word_present = np.empty(n_items, dtype=np.uint64)
+    word_deviating = np.empty(n_items, dtype=np.uint64)
+    word_comparable = np.empty(n_items, dtype=np.uint64)
+    word_planes = np.empty((n_planes, n_items), dtype=np.uint64)
+    count = np.zeros(highest + 2, dtype=np.int64)
+    for word in range(n_words):
+        word_present[:] = 0
+        word_deviating[:] = 0
+        word_comparable[:] = 0
+        word_planes[:] = 0
+        for sample in range(64 * word, min(64 * word + 64, n_samples)):
+            count[:] = 0
+            for item in items:
+                slot = _slot(labels[item, sample], rule, highest)
+                if slot >= 0:
+                    count[slot] += 1
+            rank = np.empty(count.size, dtype=np.int64)
+            rank[np.argsort(-count, kind="mergesort")] = np.arange(count.size)
+            bit = np.uint64(1) << np.uint64(sample - 64 * word)
+            for k in range(n_items):
+                slot = _slot(labels[items[k], sample], rule, highest)
+                if slot == -1:
+                    continue
+                word_present[k] |= bit
+                if slot == -2:
+                    word_deviating[k] |= bit
+                elif rank[slot] > 0:
+                    word_deviating[k] |= bit
+                    word_comparable[k] |= bit
+                    for plane in range(n_planes):
+                        if (rank[slot] >> plane) & 1:
+                            word_planes[plane, k] |= bit
+        present[:, word] = word_present
+        deviating[:, word] = word_deviating
+        comparable[:, word] = word_comparable
+        for plane in range(n_planes):
+            planes[:, plane, word] = word_planes[plane]
+    return present, deviating, comparable, planes
+
+
+@kernel
+def _seen_apart(present, deviating, comparable, planes, i, j):
+    seen = 0
+    apart = 0
+    for word in range(present.shape[1]):
+        p_i = present[i, word]
+        p_j = present[j, word]
+        seen += popcount(p_i & p_j)
+        apart += popcount((deviating[i, word] & p_j) | (deviating[j, word] & p_i))
+        both = comparable[i, word] & comparable[j, word]
+        if both != 0:
+            for plane in range(planes.shape[1]):
+                both &= ~(planes[i, plane, word] ^ planes[j, plane, word])
+            apart -= popcount(both)
+    return seen, apart
+
+
+@kernel
+def _pair_counts(present, deviating, comparable, planes, first, second):
+    together = np.empty(first.size, dtype=np.int64)
+    seen = np.empty(first.size, dtype=np.int64)
+    for pair in range(first.size):
+        both_seen, apart = _seen_apart(
+            present, deviating, comparable, planes, first[pair], second[pair]
+        )
+        seen[pair] = both_seen
+        together[pair] = both_seen - apart
+    return together, seen
+
+
+@kernel
+def _matrix_counts(present, deviating, comparable, planes):
+    n_items = present.shape[0]
+    together = np.empty((n_items, n_items), dtype=np.int32)
+    seen = np.empty((n_items, n_items), dtype=np.int32)
+    for i in range(n_items):
+        for j in range(i + 1):
+            both_seen, apart = _seen_apart(present, deviating, comparable, planes, i, j)
+            seen[i, j] = seen[j, i] = both_seen
+            together[i, j] = together[j, i] = both_seen - apart
+    return together, seen
+
+
+@kernel
+def _group_counts(labels, items, rule, highest):
+    together = np.zeros(items.size, dtype=np.int64)
+    seen = np.zeros(items.size, dtype=np.int64)
+    count = np.zeros(highest + 2, dtype=np.int64)
+    for sample in range(labels.shape[1]):
+        count[:] = 0
+        n_present = 0
+        for item in items:
+            slot = _slot(labels[item, sample], rule, highest)
+            if slot != -1:
+                n_present += 1
+            if slot >= 0:
+                count[slot] += 1
+        for k in range(items.size):
+            slot = _slot(labels[items[k], sample], rule, highest)
+            if slot != -1:
+                seen[k] += n_present - 1
+            if slot >= 0:
+                together[k] += count[slot] - 1
+    return together, seen
+
+
+@kernel
+def _joint_counts(labels, items, rule, highest):
+    together = 0
+    seen = 0
+    for sample in range(labels.shape[1]):
+        n_present = 0
+        common = -1
+        for item in items:
+            slot = _slot(labels[item, sample], rule, highest)
+            if slot == -1:
+                continue
+            n_present += 1
+            if n_present == 1:
+                common = slot
+            elif slot != common:
+                common = -2  # noise that is apart is -2 as well: it never agrees
+        if n_present > 1:
+            seen += 1
+            together += common != -2
+    return together, seen
+
+
+@kernel
+def conflict_rows(present, deviating, comparable, planes, table, rows, candidates, limit):
+    """List, for each of `rows`, the `candidates` it is in conflict with.
+
+    Two items are in conflict when they were apart more than `table[seen]` times. A row
+    with more than `limit` conflicts is given up: its count is then `limit + 1`.
+
+    Returns
+    -------
+    counts : ndarray of shape (n_rows,)
+    conflicts : ndarray of shape (n_rows, limit)
+        The first `counts[r]` entries of row r are filled.
+    """
+    counts = np.zeros(rows.size, dtype=np.int64)
+    conflicts = np.empty((rows.size, limit), dtype=np.int32)
+    for r in range(rows.size):
+        for candidate in candidates:
+            if candidate == rows[r]:
+                continue
+            seen, apart = _seen_apart(present, deviating, comparable, planes, rows[r], candidate)
+            if apart > table[seen]:
+                counts[r] += 1
+                if counts[r] > limit:
+                    break
+                conflicts[r, counts[r] - 1] = candidate
+    return counts, conflicts
+
+
+@kernel
+def extend_conflict_free(present, deviating, comparable, planes, table, chosen, n_chosen, queue):
+    """Append to `chosen[:n_chosen]` every item of `queue` in conflict with none of it."""
+    for item in queue:
+        # The last chosen deviate most: a conflict is found there first.
+        for k in range(n_chosen - 1, -1, -1):
+            seen, apart = _seen_apart(present, deviating, comparable, planes, item, chosen[k])
+            if apart > table[seen]:
+                break
+        else:
+            chosen[n_chosen] = item
+            n_chosen += 1
+    return n_chosen
+
+
+@kernel
+def row_bits(bits):
+    """Return the number of set bits in each row of a bitset matrix."""
+    total = np.zeros(bits.shape[0], dtype=np.int64)
+    for i in range(bits.shape[0]):
+        for word in range(bits.shape[1]):
+            total[i] += popcount(bits[i, word])
+    return total

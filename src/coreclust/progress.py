@@ -1,0 +1,63 @@
+"""A progress bar with the time left, on standard error and only when asked for."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+_PATIENCE = 0.5  # seconds before anything is shown: short fits stay quiet
+_WIDTH = 30
+
+
+class Progress:
+    """Report how many of `total` steps are done.
+
+    On a terminal a line that rewrites itself, elsewhere a line every tenth of the way.
+
+    Parameters
+    ----------
+    total : int
+    what : str
+        What is counted, in the plural.
+    enabled : bool
+    """
+
+    def __init__(self, total: int, what: str, *, enabled: bool) -> None:
+        self._total = total
+        self._what = what
+        self._enabled = enabled
+        self._stream = sys.stderr
+        self._start = time.monotonic()
+        self._shown_at = self._start + _PATIENCE
+        self._shown_tenths = 0
+        self._line_open = False
+
+    def update(self, done: int) -> None:
+        """Say that `done` steps are done."""
+        now = time.monotonic()
+        if not self._enabled or now < self._shown_at:
+            return
+        left = (now - self._start) / done * (self._total - done)
+        text = f"{done}/{self._total} {self._what}, {_clock(left)} left"
+        if self._stream.isatty():
+            filled = _WIDTH * done // self._total
+            self._stream.write(f"\r[{'#' * filled}{'.' * (_WIDTH - filled)}] {text}  ")
+            self._line_open = True
+            self._shown_at = now + 0.1
+        elif 10 * done // self._total > self._shown_tenths:
+            self._shown_tenths = 10 * done // self._total
+            self._stream.write(f"coreclust: {text}\n")
+        self._stream.flush()
+
+    def close(self) -> None:
+        """End the line."""
+        if self._line_open:
+            self._stream.write("\n")
+            self._stream.flush()
+            self._line_open = False
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

@@ -1,0 +1,102 @@
+"""The answer as data frames. pandas and polars are imported here, when a table is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn import get_config
+
+from coreclust.frames import is_pandas_frame, is_polars_frame
+from coreclust.pairs import joint_counts
+
+if TYPE_CHECKING:
+    from coreclust.core_clustering import CoreClustering
+
+
+def summary_table(fitted: CoreClustering) -> Any:
+    """Return a row a cluster."""
+    cores = fitted.cores_
+    together, seen = (
+        np.array([joint_counts(fitted.ensemble_.labels, core.core, fitted.noise) for core in cores])
+        .reshape(-1, 2)
+        .T
+    )
+    columns = {
+        "cluster": fitted.cluster_names_,
+        "size": np.array([core.size for core in cores]),
+        "core": np.array([core.core.size for core in cores]),
+        "weak": np.array([core.size - core.core.size for core in cores]),
+        "weak_fraction": np.array([1 - core.core.size / core.size for core in cores]),
+        "all_together": np.divide(together, seen, out=np.full(len(cores), np.nan), where=seen > 0),
+        "upper_bound": np.array([core.upper_bound for core in cores]),
+        "optimal": np.array([core.optimal for core in cores]),
+    }
+    return _frame(columns, _container(fitted))
+
+
+def item_table(fitted: CoreClustering) -> Any:
+    """Return a row an item, behind the columns of the data if it came as a frame."""
+    n_items = fitted.ensemble_.n_items
+    clustered = fitted.reference_labels_ >= 0
+    names = np.full(n_items, None, dtype=object)
+    names[clustered] = fitted.cluster_names_[fitted.reference_labels_[clustered]]
+    status = np.full(n_items, "trimmed", dtype=object)
+    status[clustered] = "weak"
+    status[fitted.labels_ >= 0] = "core"
+    strength = np.full(n_items, np.nan)
+    for core in fitted.cores_:
+        strength[core.members] = core.strength
+    columns = {
+        "cluster": names
+        if not clustered.all()
+        else fitted.cluster_names_[fitted.reference_labels_],
+        "core_label": fitted.labels_,
+        "status": status.astype(str),
+        "strength": strength,
+    }
+    data = fitted._frame
+    container = _container(fitted)
+    if data is None:
+        return _frame(columns, container)
+    taken = set(data.columns)
+    columns = {_free_name(name, taken): values for name, values in columns.items()}
+    return _beside(data, columns, container)
+
+
+def _container(fitted: CoreClustering) -> str:
+    """Return the kind of frame to answer with: as configured, else as X, else pandas."""
+    configured = get_config()["transform_output"]
+    if configured in ("pandas", "polars"):
+        return str(configured)
+    return "polars" if is_polars_frame(fitted._frame) else "pandas"
+
+
+def _frame(columns: dict[str, Any], container: str) -> Any:
+    if container == "polars":
+        import polars as pl
+
+        return pl.DataFrame(
+            {name: values.tolist() for name, values in columns.items()}, strict=False
+        )
+    import pandas as pd
+
+    return pd.DataFrame(columns)
+
+
+def _beside(data: Any, columns: dict[str, Any], container: str) -> Any:
+    if container == "polars":
+        import polars as pl
+
+        frame = data if is_polars_frame(data) else pl.from_pandas(data)
+        return pl.concat([frame, _frame(columns, "polars")], how="horizontal")
+    import pandas as pd
+
+    frame = data if is_pandas_frame(data) else data.to_pandas()
+    return pd.concat([frame, pd.DataFrame(columns, index=frame.index)], axis=1)
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
