@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from coreclust.pairs import NOISE, NOISE_RULES
 
+_WHOLE = (numbers.Integral, np.bool_)
+
 
 def check_alpha(alpha: Any) -> None:
     """Raise unless alpha is a number in [0, 1]."""
@@ -57,7 +59,8 @@ def encode_labels(
     names : ndarray
         The label that each code stands for, sorted.
     """
-    array = np.asarray(labels)
+    # A list goes through objects: numpy would turn a NaN among strings into a string.
+    array = np.asarray(labels) if hasattr(labels, "dtype") else np.asarray(labels, dtype=object)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one label an item, got an array of shape {array.shape}.")
     if array.dtype.kind == "O":
@@ -82,8 +85,8 @@ def _plain_labels(array: NDArray[Any], name: str) -> NDArray[Any]:
     """Turn an object array of labels into one of integers or strings."""
     if all(isinstance(label, str) for label in array):
         return array.astype(str)
-    if all(isinstance(label, numbers.Integral) for label in array):
+    if all(isinstance(label, _WHOLE) for label in array):
         return array.astype(np.int64)
-    odd = [label for label in array if not isinstance(label, (str, numbers.Integral))]
+    odd = [label for label in array if not isinstance(label, (str, *_WHOLE))]
     found = repr(odd[0]) if odd else "a mix of integers and strings"
     raise TypeError(f"{name} must be all integers or all strings, got {found}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +44,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.add_argument("--alpha", type=_probability, default=0.1, help="default: %(default)s")
     demo.add_argument(
-        "--resamples", type=_positive, default=500, metavar="M", help="default: %(default)s"
+        "--resamples", type=_at_least(1), default=500, metavar="M", help="default: %(default)s"
     )
-    demo.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    demo.add_argument("--seed", type=_at_least(0), default=0, help="default: %(default)s")
     demo.add_argument(
         "--out",
         type=Path,
@@ -120,8 +120,11 @@ def _probability(text: str) -> float:
     return value
 
 
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
-    return value
+def _at_least(least: int) -> Callable[[str], int]:
+    def integer(text: str) -> int:
+        value = int(text)
+        if value < least:
+            raise argparse.ArgumentTypeError(f"{text} is not {least} or more")
+        return value
+
+    return integer

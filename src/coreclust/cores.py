@@ -127,10 +127,18 @@ def core_clusters(
         )
     deadline = Deadline(time_limit)
     cores = []
-    for code, name in enumerate(names):
+    for code, name in enumerate(names.tolist()):
         share = deadline.share(len(names) - code)
         members = np.flatnonzero(codes == code)
         cores.append(_find_core(ensemble, name, members, table, noise, share))
+    unproven = [core.label for core in cores if not core.optimal]
+    if unproven:
+        warnings.warn(
+            f"time_limit={time_limit:g} was too short to prove the cores of {len(unproven)} of "
+            f"{len(cores)} clusters largest ({unproven[:5]}); their upper_bound says how far off "
+            "they can be.",
+            stacklevel=2,
+        )
     return cores
 
 

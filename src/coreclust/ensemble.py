@@ -267,10 +267,11 @@ class LabelEnsemble:
     def load(cls, path: str | os.PathLike[str]) -> LabelEnsemble:
         """Read an ensemble written by :meth:`save`."""
         try:
-            with np.load(path, allow_pickle=False) as archive:
+            # Opened here, because np.load leaves a broken file open.
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 header = json.loads(str(archive["header"]))
                 labels = archive["labels"]
-        except (ValueError, KeyError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(f"{path} is not a LabelEnsemble file: {error}.") from error
         if not isinstance(header, dict) or header.get("format") != _FORMAT:
             raise ValueError(f"{path} is not a LabelEnsemble file.")

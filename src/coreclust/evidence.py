@@ -40,7 +40,8 @@ def cooccurrence_estimate(
     >>> float(cooccurrence_estimate(8, 8, n_items=10))
     0.9
     """
-    return (np.asarray(together) + 1 / n_items) / (np.asarray(seen) + 1)
+    # Whole numbers and one division: comparing p with 1 - alpha then errs at no tie.
+    return (np.asarray(together) * n_items + 1) / ((np.asarray(seen) + 1) * n_items)
 
 
 def apart_table(alpha: float, n_items: int, n_samples: int) -> NDArray[np.int64]:

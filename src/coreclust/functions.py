@@ -48,7 +48,7 @@ class ClusteringFunction:
                 f"pass {estimator.__name__}(...)."
             )
         if hasattr(estimator, "get_params") and hasattr(estimator, "fit"):
-            pairwise = get_tags(estimator).input_tags.pairwise
+            pairwise = _is_pairwise(estimator)
             if is_classifier(estimator):
                 return cls(estimator, "classifier", pairwise)
             if hasattr(estimator, "fit_predict"):
@@ -171,6 +171,18 @@ def takes_multiplicities(estimator: Any, n_distinct: int) -> bool:
         equivalent = init == "k-means++" if isinstance(init, str) else not callable(init)
         return equivalent and n_distinct >= estimator.n_clusters
     return type(estimator) is DBSCAN
+
+
+def _is_pairwise(estimator: Any) -> bool:
+    """Tell whether an estimator takes a square matrix of distances or affinities."""
+    if get_tags(estimator).input_tags.pairwise:
+        return True
+    steps = getattr(estimator, "steps", None)
+    if steps:
+        return hasattr(steps[0][1], "get_params") and _is_pairwise(steps[0][1])
+    # Not every estimator sets the tag; AgglomerativeClustering does not.
+    params = estimator.get_params(deep=False)
+    return any(params.get(name) == "precomputed" for name in ("metric", "affinity", "kernel"))
 
 
 @functools.cache

@@ -78,19 +78,18 @@ def _check_two_items(meta: Any, X: Any) -> None:
 
 def _check_numbers(meta: Any, X: Any, estimator: Any) -> Any:
     tags = get_tags(estimator).input_tags
-    if tags.string or tags.categorical:
-        dtype: str | None = None
-    else:
-        dtype = "numeric"
+    numeric = not (tags.string or tags.categorical)
     try:
-        return validate_data(
+        checked = validate_data(
             meta,
             X,
             accept_sparse=["csr"] if tags.sparse else False,
-            dtype=dtype,
+            dtype="numeric" if numeric else None,
             ensure_all_finite=not tags.allow_nan,
             ensure_min_samples=2,
         )
+        # scikit-learn lets the object array of a polars frame pass as numeric.
+        return checked.astype(np.float64) if numeric and checked.dtype.kind == "O" else checked
     except (ValueError, TypeError) as error:
         if issparse(X) or not _holds_objects(X):
             raise

@@ -12,7 +12,8 @@ _WIDTH = 30
 class Progress:
     """Report how many of `total` steps are done.
 
-    On a terminal a line that rewrites itself, elsewhere a line every tenth of the way.
+    On a terminal a line that rewrites itself, elsewhere a line every tenth of the way or half
+    minute.
 
     Parameters
     ----------
@@ -44,8 +45,9 @@ class Progress:
             self._stream.write(f"\r[{'#' * filled}{'.' * (_WIDTH - filled)}] {text}  ")
             self._line_open = True
             self._shown_at = now + 0.1
-        elif 10 * done // self._total > self._shown_tenths:
+        elif 10 * done // self._total > self._shown_tenths or now > self._shown_at + 30:
             self._shown_tenths = 10 * done // self._total
+            self._shown_at = now
             self._stream.write(f"coreclust: {text}\n")
         self._stream.flush()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,8 +77,7 @@ def label_samples(
     errors: list[str] = []
     progress = Progress(n_resamples, "samples", enabled=verbose > 0)
     with _one_thread_each():
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-        results: Iterator[_Block] = parallel(delayed(_label_block)(task, b) for b in blocks)
+        results = _in_parallel((delayed(_label_block)(task, block) for block in blocks), n_jobs)
         try:
             for block in results:
                 if block.labels.dtype.itemsize > labels.dtype.itemsize:
@@ -95,10 +94,19 @@ def label_samples(
                 f"Interrupted after {n_labelled} of {n_resamples} samples were clustered."
             ) from None
         finally:
-            results.close()  # type: ignore[attr-defined]
+            results.close()  # stops what is still running
             progress.close()
     _report(errors, n_resamples)
     return LabelEnsemble(labels[:n_labelled].T), len(errors)
+
+
+def _in_parallel(calls: Iterable[Any], n_jobs: int | None) -> Generator[_Block, None, None]:
+    """Yield the results of the calls in their order, as they come."""
+    try:
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+    except ValueError:  # a backend that only returns everything at once
+        parallel = Parallel(n_jobs=n_jobs)
+    yield from parallel(calls)
 
 
 def _label_block(task: _Task, samples: range) -> _Block:

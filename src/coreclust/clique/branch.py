@@ -148,11 +148,13 @@ def _twin_bits(adjacent):
 
 
 @kernel
-def _recolour(adjacent, classes, v, needed):
+def _recolour(adjacent, classes, closed, v, needed):
     """Fit v into one of the first `needed` colours by moving at most one other vertex."""
     n_words = adjacent.shape[1]
     one = np.uint64(1)
     for first in range(needed):
+        if closed[first]:
+            continue
         n_common = 0
         blocker = -1
         for word in range(n_words):
@@ -168,7 +170,7 @@ def _recolour(adjacent, classes, v, needed):
             classes[first, v >> 6] |= one << np.uint64(v & 63)
             return True
         for second in range(needed):
-            if second == first:
+            if second == first or closed[second]:
                 continue
             free = True
             for word in range(n_words):
@@ -184,13 +186,92 @@ def _recolour(adjacent, classes, v, needed):
 
 
 @kernel
-def _colour(adjacent, candidates, needed, classes, rest, open_, vertices, colours):
+def _first_stranger(adjacent, literals, n_literals, u):
+    """Return the index of the first literal that u is not adjacent to."""
+    for i in range(n_literals):
+        if (adjacent[literals[i], u >> 6] >> np.uint64(u & 63)) & np.uint64(1) == 0:
+            return i
+    return -1
+
+
+@kernel
+def _blame(adjacent, classes, members_of, literals, n_literals, blamed):
+    """Mark the literals that rule out the vertices of a colour, each by the first that does."""
+    for word in range(adjacent.shape[1]):
+        members = classes[members_of, word]
+        while members != 0:
+            u = 64 * word + lowest_bit(members)
+            members &= members - np.uint64(1)
+            stranger = _first_stranger(adjacent, literals, n_literals, u)
+            if stranger >= 0:
+                blamed[stranger] = True
+
+
+@kernel
+def _absorb(adjacent, classes, closed, v, needed, mask, literals, owners, blamed):
+    """Find colours that, together with v, hold no more vertices of a clique than without v.
+
+    Suppose a clique had v and a vertex of every open colour: in a colour with only one
+    vertex adjacent to all those known to be in it, that one must be in it, too. When a
+    colour is left with none, the colours that led there cannot all contribute if v does.
+    They are then closed: they may change no more, and prove nothing else.
+    """
+    n_words = adjacent.shape[1]
+    literals[0] = v
+    n_literals = 1
+    for word in range(n_words):
+        mask[word] = adjacent[v, word]
+    owners[:needed] = 0  # 1 for colours whose vertex is known
+    going = True
+    while going:
+        going = False
+        for colour in range(needed):
+            if closed[colour] or owners[colour]:
+                continue
+            n_common = 0
+            last = -1
+            for word in range(n_words):
+                common = classes[colour, word] & mask[word]
+                if common != 0:
+                    n_common += popcount(common)
+                    if n_common > 1:
+                        break
+                    last = 64 * word + lowest_bit(common)
+            if n_common > 1:
+                continue
+            if n_common == 1:
+                owners[colour] = n_literals
+                literals[n_literals] = last
+                n_literals += 1
+                for word in range(n_words):
+                    mask[word] &= adjacent[last, word]
+                going = True
+                continue
+            blamed[:n_literals] = False
+            _blame(adjacent, classes, colour, literals, n_literals, blamed)
+            closed[colour] = True
+            for i in range(n_literals - 1, 0, -1):
+                if not blamed[i]:
+                    continue
+                for owner in range(needed):
+                    if owners[owner] == i:
+                        _blame(adjacent, classes, owner, literals, i, blamed)
+                        closed[owner] = True
+                        break
+            return True
+    return False
+
+
+@kernel
+def _colour(adjacent, candidates, needed, vertices, colours, scratch):
     """Colour the candidates; list those with a colour above `needed`, lowest first."""
+    classes, closed, rest, open_, mask, literals, owners, blamed = scratch
     n_words = adjacent.shape[1]
     one = np.uint64(1)
     n_listed = 0
     colour = 0
     any_left = False
+    closed[:needed] = False
     for word in range(n_words):
         rest[word] = candidates[word]
         any_left |= rest[word] != 0
@@ -209,7 +290,9 @@ def _colour(adjacent, candidates, needed, classes, rest, open_, vertices, colour
                     open_[w] &= ~adjacent[v, w]
                 if colour < needed:
                     classes[colour, word] |= one << np.uint64(bit)
-                elif not _recolour(adjacent, classes, v, needed):
+                elif not _recolour(adjacent, classes, closed, v, needed) and not _absorb(
+                    adjacent, classes, closed, v, needed, mask, literals, owners, blamed
+                ):
                     vertices[n_listed] = v
                     colours[n_listed] = colour + 1
                     n_listed += 1
@@ -231,17 +314,22 @@ def _search(adjacent, twins, candidates, vertices, colours, left, path, best, pr
     """
     n, n_words = adjacent.shape
     one = np.uint64(1)
-    classes = np.zeros((n + 1, n_words), dtype=np.uint64)
-    rest = np.empty(n_words, dtype=np.uint64)
-    open_ = np.empty(n_words, dtype=np.uint64)
+    scratch = (
+        np.zeros((n + 1, n_words), dtype=np.uint64),
+        np.zeros(n + 1, dtype=np.bool_),
+        np.empty(n_words, dtype=np.uint64),
+        np.empty(n_words, dtype=np.uint64),
+        np.empty(n_words, dtype=np.uint64),
+        np.empty(n + 1, dtype=np.int64),
+        np.empty(n + 1, dtype=np.int64),
+        np.empty(n + 1, dtype=np.bool_),
+    )
     depth = progress[0]
     if depth < 0:
         for v in range(n):
             candidates[0, v >> 6] |= one << np.uint64(v & 63)
         depth = 0
-        left[0] = _colour(
-            adjacent, candidates[0], progress[1], classes, rest, open_, vertices[0], colours[0]
-        )
+        left[0] = _colour(adjacent, candidates[0], progress[1], vertices[0], colours[0], scratch)
         left[0] -= 1
     nodes = 0
     while depth >= 0:
@@ -275,15 +363,9 @@ def _search(adjacent, twins, candidates, vertices, colours, left, path, best, pr
                     best[d] = path[d]
             left[depth] = -1
             continue
+        needed = max(progress[1] - depth, 0)
         left[depth] = _colour(
-            adjacent,
-            candidates[depth],
-            max(progress[1] - depth, 0),
-            classes,
-            rest,
-            open_,
-            vertices[depth],
-            colours[depth],
+            adjacent, candidates[depth], needed, vertices[depth], colours[depth], scratch
         )
         left[depth] -= 1
     progress[0] = -1

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from coreclust._validation import check_time_limit
 from coreclust.clique.graph import Graph
 from coreclust.clique.solve import Deadline, largest_independent_set
 
@@ -48,19 +49,22 @@ def maximum_clique(
     >>> maximum_clique(square_with_a_tail)
     array([0, 1, 2])
     """
+    check_time_limit(time_limit)
     edges = _check_adjacency(adjacency)
-    if time_limit is not None and not time_limit >= 0:
-        raise ValueError(f"time_limit must be None or a number of seconds, got {time_limit!r}.")
-    kept = _peel(edges, _greedy_clique(edges).size)
-    conflicts = _complement(edges[kept][:, kept])
-    start = np.zeros(kept.size, dtype=bool)
-    start[np.searchsorted(kept, _greedy_clique(edges))] = True
-    solution = largest_independent_set(conflicts, start, Deadline(time_limit))
+    kept = _peel(edges) if issparse(edges) else np.arange(edges.shape[0])
+    conflicts = ~(edges[kept][:, kept].toarray() if issparse(edges) else edges)
+    np.fill_diagonal(conflicts, False)
+    solution = largest_independent_set(
+        Graph.from_sparse(csr_array(conflicts)),
+        np.zeros(kept.size, dtype=bool),
+        Deadline(time_limit),
+    )
     clique = kept[solution.chosen]
     return (clique, solution.upper_bound) if return_bound else clique
 
 
-def _check_adjacency(adjacency: Any) -> csr_array:
+def _check_adjacency(adjacency: Any) -> Any:
+    """Return the edges as a boolean matrix, sparse if `adjacency` is."""
     if not issparse(adjacency):
         adjacency = np.asarray(adjacency)
     if adjacency.ndim != 2 or adjacency.shape[0] != adjacency.shape[1]:
@@ -69,13 +73,26 @@ def _check_adjacency(adjacency: Any) -> csr_array:
         )
     if adjacency.dtype.kind not in "biuf":
         raise TypeError(f"adjacency must be boolean or numeric, got dtype {adjacency.dtype}.")
-    edges = csr_array(adjacency != 0)
-    edges.setdiag(False)
-    edges.eliminate_zeros()
-    edges.sort_indices()
-    if (edges != edges.T).nnz:
+    edges = csr_array(adjacency != 0) if issparse(adjacency) else adjacency != 0
+    one_way = (edges != edges.T).nnz if issparse(edges) else not np.array_equal(edges, edges.T)
+    if one_way:
         raise ValueError("adjacency must be symmetric: some edge goes one way only.")
+    if issparse(edges):
+        edges.setdiag(False)
+        edges.eliminate_zeros()
     return edges
+
+
+def _peel(edges: csr_array) -> NDArray[np.intp]:
+    """Drop, again and again, vertices with too few neighbours for the clique already known."""
+    clique_size = _greedy_clique(edges).size
+    kept = np.arange(edges.shape[0])
+    while True:
+        enough = np.diff(edges.indptr) >= clique_size - 1
+        if enough.all():
+            return kept
+        kept = kept[enough]
+        edges = edges[enough][:, enough]
 
 
 def _greedy_clique(edges: csr_array) -> NDArray[np.intp]:
@@ -88,21 +105,4 @@ def _greedy_clique(edges: csr_array) -> NDArray[np.intp]:
         clique.append(vertex)
         row = edges.indices[edges.indptr[vertex] : edges.indptr[vertex + 1]]
         candidates = np.intersect1d(candidates, row, assume_unique=True)
-    return np.sort(np.array(clique, dtype=np.intp))
-
-
-def _peel(edges: csr_array, clique_size: int) -> NDArray[np.intp]:
-    """Drop, again and again, vertices with too few neighbours for a clique of this size."""
-    kept = np.arange(edges.shape[0])
-    while True:
-        enough = np.diff(edges.indptr) >= clique_size - 1
-        if enough.all():
-            return kept
-        kept = kept[enough]
-        edges = edges[enough][:, enough]
-
-
-def _complement(edges: csr_array) -> Graph:
-    conflicts = ~edges.toarray()
-    np.fill_diagonal(conflicts, False)
-    return Graph.from_sparse(csr_array(conflicts))
+    return np.array(clique, dtype=np.intp)

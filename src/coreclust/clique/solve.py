@@ -112,7 +112,8 @@ def _solve_components(graph: Graph, deadline: Deadline) -> Solution:
     upper_bound = 0
     for vertices in sorted(members, key=len):
         part = graph.subgraph(vertices)
-        start = improve_independent_set(part, np.zeros(part.n_vertices, dtype=bool))
+        start = np.zeros(part.n_vertices, dtype=bool)
+        start = improve_independent_set(part, start, thorough=True)
         solution = branch_and_bound(part, start, deadline.expired)
         chosen.append(vertices[solution.chosen])
         upper_bound += solution.upper_bound

@@ -1,0 +1,160 @@
+"""The parts of the exact search, each against what it promises."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from coreclust.clique.branch import branch_and_bound
+from coreclust.clique.conflicts import _steady_items, conflict_graph
+from coreclust.clique.folding import FoldedGraph
+from coreclust.clique.graph import Graph
+from coreclust.clique.local_search import improve_independent_set, prefer_low_numbers
+from coreclust.clique.reductions import reduce_graph
+from coreclust.clique.solve import Deadline, largest_independent_set
+from coreclust.evidence import apart_table
+from coreclust.pairs import pack_labels, row_bits
+from twins import adjacencies, clique_number, core_graph, random_graph
+
+
+def conflicts_of(adjacency):
+    return Graph.from_sparse(csr_array(adjacency))
+
+
+def independence_number(conflicts, vertices=None):
+    inside = conflicts if vertices is None else conflicts[np.ix_(vertices, vertices)]
+    return clique_number(~inside & ~np.eye(len(inside), dtype=bool))
+
+
+def is_independent(conflicts, vertices):
+    return not conflicts[np.ix_(vertices, vertices)].any()
+
+
+@given(conflicts=adjacencies(12), slack=st.integers(0, 3))
+@settings(max_examples=300)
+def test_deleting_reductions_lose_nothing(conflicts, slack):
+    best = independence_number(conflicts)
+    lower_bound = max(best - slack, 0)
+    reduced = reduce_graph(conflicts_of(conflicts), lower_bound)
+    assert is_independent(conflicts, reduced.taken)
+    reachable = reduced.taken.size + independence_number(conflicts, reduced.undecided)
+    assert not conflicts[np.ix_(reduced.taken, reduced.undecided)].any()
+    if best > lower_bound:
+        assert reachable == best
+        assert reduced.upper_bound >= best
+    assert max(reduced.upper_bound, lower_bound) >= best
+
+
+@given(conflicts=adjacencies(12))
+@settings(max_examples=300)
+def test_folding_keeps_the_heaviest_set_and_unfolds_it(conflicts):
+    best = independence_number(conflicts)
+    folded = FoldedGraph(conflicts_of(conflicts))
+    folded.reduce()
+    left = sorted(folded.adjacency)
+    heaviest, heaviest_set = -1, ()
+    for mask in range(2 ** len(left)):
+        chosen = [v for place, v in enumerate(left) if mask >> place & 1]
+        if all(u not in folded.adjacency[v] for v in chosen for u in chosen):
+            weight = sum(folded.weight[v] for v in chosen)
+            if weight > heaviest:
+                heaviest, heaviest_set = weight, chosen
+    assert folded.offset + heaviest == best
+    unfolded = sorted(folded.unfold(heaviest_set))
+    assert len(unfolded) == best
+    assert is_independent(conflicts, unfolded)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_local_search_never_loses_and_stays_independent(seed):
+    rng = np.random.default_rng(seed)
+    conflicts = random_graph(rng, 150, rng.uniform(0.02, 0.5))
+    start = np.zeros(150, dtype=bool)
+    start[rng.integers(150)] = True
+    better = improve_independent_set(conflicts_of(conflicts), start)
+    assert is_independent(conflicts, better)
+    lowered = prefer_low_numbers(conflicts_of(conflicts), better)
+    assert is_independent(conflicts, lowered)
+    assert lowered.sum() >= better.sum() >= 1
+    # No single exchange for a lower number is left.
+    for v in np.flatnonzero(~lowered):
+        inside = np.flatnonzero(conflicts[v] & lowered)
+        assert len(inside) > 1 or (len(inside) == 1 and inside[0] < v)
+
+
+def test_local_search_is_good_enough_to_prune_with():
+    conflicts = random_graph(np.random.default_rng(0), 200, 0.1)
+    found = improve_independent_set(conflicts_of(conflicts), np.zeros(200, dtype=bool))
+    assert found.sum() >= 42  # 43 is optimal
+
+
+@pytest.mark.parametrize("stop_after", [0, 1, 2, 5])
+def test_a_stopped_search_has_a_valid_bound(stop_after):
+    conflicts = random_graph(np.random.default_rng(7), 200, 0.1)
+    graph = conflicts_of(conflicts)
+    calls = []
+
+    def expired():
+        calls.append(None)
+        return len(calls) > stop_after
+
+    stopped = branch_and_bound(graph, np.zeros(200, dtype=bool), expired)
+    best = largest_independent_set(graph, np.zeros(200, dtype=bool), Deadline(None))
+    assert best.optimal
+    assert len(calls) == stop_after + 1
+    assert is_independent(conflicts, stopped.chosen)
+    assert stopped.chosen.size <= best.chosen.size <= stopped.upper_bound
+
+
+@st.composite
+def ensembles(draw):
+    """Labels of one cluster that mostly agrees, and a strictness."""
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(2, 30)), int(rng.integers(1, 150))
+    labels = np.where(rng.random((n, m)) < rng.random((n, 1)) ** 3, rng.integers(1, 4, (n, m)), 0)
+    labels[rng.random((n, m)) < draw(st.sampled_from([0.0, 0.1, 0.37]))] = -2
+    labels[rng.random((n, m)) < draw(st.sampled_from([0.0, 0.05]))] = -1
+    return labels, draw(st.sampled_from([0.02, 0.1, 0.3, 0.7]))
+
+
+@given(ensembles())
+@settings(max_examples=200)
+def test_steady_items_have_no_conflicts_among_each_other(case):
+    labels, alpha = case
+    n, m = labels.shape
+    packed = pack_labels(labels, np.arange(n), "apart")
+    steady = np.flatnonzero(_steady_items(packed, apart_table(alpha, n, m)))
+    edges = core_graph(labels, steady, alpha)
+    assert (edges | np.eye(len(steady), dtype=bool)).all()
+
+
+def test_most_items_of_a_stable_cluster_are_steady():
+    rng = np.random.default_rng(0)
+    labels = np.where(rng.random((500, 400)) < 0.005, 1, 0)
+    labels[rng.random((500, 400)) < 0.37] = -2
+    packed = pack_labels(labels, np.arange(500), "apart")
+    assert _steady_items(packed, apart_table(0.1, 500, 400)).mean() > 0.9
+
+
+@given(ensembles())
+@settings(max_examples=200)
+def test_the_conflict_graph_is_the_complement_of_the_core_graph(case):
+    labels, alpha = case
+    n, m = labels.shape
+    packed = pack_labels(labels, np.arange(n), "apart")
+    kept, graph, start = conflict_graph(packed, apart_table(alpha, n, m))
+    conflicts = ~core_graph(labels, np.arange(n), alpha) & ~np.eye(n, dtype=bool)
+    np.testing.assert_array_equal(
+        graph.to_sparse().toarray().astype(bool), conflicts[np.ix_(kept, kept)]
+    )
+    assert is_independent(conflicts, kept[start])
+    # What was ruled out is in no largest core.
+    for item in np.setdiff1d(np.arange(n), kept):
+        assert n - conflicts[item].sum() < start.sum()
+
+
+def test_row_bits():
+    bits = np.array([[0, 2**64 - 1], [5, 1]], dtype=np.uint64)
+    np.testing.assert_array_equal(row_bits(bits), [64, 3])

@@ -1,0 +1,216 @@
+import itertools
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coreclust import LabelEnsemble, core_clusters
+from twins import clique_number, core_graph, is_clique, random_graph
+
+
+@st.composite
+def clusterings(draw, max_items=14):
+    """Labels of some items in some samples, and a reference clustering of them."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, m = int(rng.integers(2, max_items + 1)), int(rng.integers(10, 80))
+    reference = rng.integers(-1, 3, size=n)
+    labels = np.repeat(np.maximum(reference, 0)[:, None], m, axis=1)
+    shaky = rng.random((n, m)) < (rng.random(n) * draw(st.sampled_from([0.1, 0.5, 1.0])))[:, None]
+    labels[shaky] = rng.integers(-1, 3, size=shaky.sum())
+    labels[rng.random((n, m)) < draw(st.sampled_from([0.0, 0.2, 0.37]))] = -2
+    return labels, reference
+
+
+@pytest.fixture(autouse=True)
+def _allow_few_samples():
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*too few for any pair.*")
+        yield
+
+
+def sizes(cores):
+    return {core.label: core.core.size for core in cores}
+
+
+rules = st.sampled_from(["apart", "together", "absent"])
+alphas = st.sampled_from([0.0, 0.03, 0.1, 0.25, 0.5, 0.9, 1.0])
+
+
+@given(case=clusterings(), alpha=alphas, noise=rules)
+@settings(max_examples=400)
+def test_every_core_keeps_the_rule_and_none_is_larger(case, alpha, noise):
+    labels, reference = case
+    cores = core_clusters(LabelEnsemble(labels), reference, alpha=alpha, noise=noise)
+    assert [core.label for core in cores] == sorted(set(reference[reference >= 0].tolist()))
+    for core in cores:
+        np.testing.assert_array_equal(core.members, np.flatnonzero(reference == core.label))
+        graph = core_graph(labels, core.members, alpha, noise)
+        assert is_clique(graph, np.searchsorted(core.members, core.core))
+        assert core.core.size == clique_number(graph) == core.upper_bound
+        assert core.optimal
+        assert np.isin(core.core, core.members).all()
+        np.testing.assert_array_equal(np.sort(np.concatenate([core.core, core.weak])), core.members)
+
+
+@given(case=clusterings(), noise=rules)
+def test_cores_never_grow_as_alpha_falls(case, noise):
+    labels, reference = case
+    ensemble = LabelEnsemble(labels)
+    last = None
+    for alpha in np.round(np.linspace(1, 0, 12), 3):
+        now = sizes(core_clusters(ensemble, reference, alpha=alpha, noise=noise))
+        if last is not None:
+            assert all(now[label] <= last[label] for label in now)
+        last = now
+
+
+@given(case=clusterings(), alpha=alphas, seed=st.integers(0, 99))
+def test_permuting_items_leaves_all_core_sizes(case, alpha, seed):
+    labels, reference = case
+    order = np.random.default_rng(seed).permutation(len(labels))
+    one = core_clusters(LabelEnsemble(labels), reference, alpha=alpha)
+    two = core_clusters(LabelEnsemble(labels[order]), reference[order], alpha=alpha)
+    assert sizes(one) == sizes(two)
+
+
+@given(case=clusterings(), alpha=alphas, seed=st.integers(0, 99))
+def test_relabelling_any_sample_changes_nothing(case, alpha, seed):
+    labels, reference = case
+    rng = np.random.default_rng(seed)
+    renamed = labels.copy()
+    for column in renamed.T:
+        column[column >= 0] = rng.permutation(9)[column[column >= 0]]
+    one = core_clusters(LabelEnsemble(labels), reference, alpha=alpha)
+    two = core_clusters(LabelEnsemble(renamed), reference, alpha=alpha)
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_array_equal(a.core, b.core)
+        np.testing.assert_array_equal(a.strength, b.strength)
+
+
+@given(case=clusterings(), alpha=alphas, split=st.integers(1, 9))
+def test_merging_two_ensembles_equals_running_both(case, alpha, split):
+    labels, reference = case
+    merged = LabelEnsemble(labels[:, :split]).merge(LabelEnsemble(labels[:, split:]))
+    one = core_clusters(LabelEnsemble(labels), reference, alpha=alpha)
+    two = core_clusters(merged, reference, alpha=alpha)
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_array_equal(a.core, b.core)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_larger_clusters_against_networkx(seed):
+    rng = np.random.default_rng(seed)
+    n, m = 60, 150
+    labels = np.where(rng.random((n, m)) < (0.35 * rng.random(n) ** 2)[:, None], 1, 0)
+    labels[rng.random((n, m)) < 0.37] = -2
+    (core,) = core_clusters(LabelEnsemble(labels), np.zeros(n, int), alpha=0.1)
+    graph = core_graph(labels, core.members, 0.1)
+    assert is_clique(graph, core.core)
+    expected = nx.max_weight_clique(nx.from_numpy_array(graph.astype(int)), weight=None)[0]
+    assert core.core.size == len(expected)
+
+
+def proof_outcomes(graph):
+    """The clusterings of the paper's NP-hardness proof, each as often as it is likely.
+
+    With probability p = 1/2 - 1/(n(n-1)) all items are one cluster; otherwise a random
+    pair becomes a cluster if it is an edge of the graph, and all others are singletons.
+    For N pairs that is N(N-1) in 2N² outcomes, and N+1 for each pair.
+    """
+    n = len(graph)
+    pairs = list(itertools.combinations(range(n), 2))
+    outcomes = [np.zeros(n, int)] * (len(pairs) * (len(pairs) - 1))
+    for i, j in pairs:
+        labels = np.arange(n)
+        if graph[i, j]:
+            labels[j] = labels[i]
+        outcomes += [labels] * (len(pairs) + 1)
+    assert len(outcomes) == 2 * len(pairs) ** 2
+    return np.array(outcomes).T
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_np_hardness_proof(seed):
+    rng = np.random.default_rng(seed)
+    graph = random_graph(rng, rng.integers(2, 8), rng.random())
+    ensemble = LabelEnsemble(proof_outcomes(graph))
+    (core,) = core_clusters(ensemble, np.zeros(len(graph), int), alpha=0.5)
+    assert is_clique(graph, core.core)
+    assert core.core.size == clique_number(graph)
+
+
+def test_ties_lean_towards_the_items_that_co_occur_most():
+    # Items 2 and 3 are never together; both go with 0 and 1, but 3 more often.
+    m = 100
+    labels = np.zeros((4, m), int)
+    labels[2] = np.arange(m) % 2
+    labels[3] = 1 - labels[2]
+    labels[2, :4] = 7
+    (core,) = core_clusters(LabelEnsemble(labels), [0, 0, 0, 0], alpha=0.6)
+    np.testing.assert_array_equal(core.core, [0, 1, 3])
+    assert core.strength[3] > core.strength[2]
+    # With nothing to choose between them, the first.
+    labels[2, :4] = labels[2, 4:8]
+    (core,) = core_clusters(LabelEnsemble(labels), [0, 0, 0, 0], alpha=0.6)
+    np.testing.assert_array_equal(core.core, [0, 1, 2])
+
+
+def test_items_that_never_met():
+    labels = np.full((3, 40), -2)
+    labels[0, :20] = 0
+    labels[1, 20:] = 0
+    (core,) = core_clusters(LabelEnsemble(labels), ["a", "a", "a"])
+    assert core.core.size == 1
+    assert np.isnan(core.strength).all()
+
+
+def test_too_few_samples_for_any_pair_is_said():
+    with pytest.warns(UserWarning, match="5 samples are too few for any pair"):
+        (core,) = core_clusters(LabelEnsemble(np.zeros((4, 5), int)), [0, 0, 0, 0])
+    np.testing.assert_array_equal(core.core, [0])
+    assert core.optimal
+
+
+def hard_ensemble():
+    """One cluster of 300 items whose core graph is random: hours of search."""
+    conflicts = random_graph(np.random.default_rng(0), 300, 0.1)
+    together = np.zeros((300, 20), dtype=np.int8)
+    pairs = np.repeat(np.argwhere(np.triu(conflicts)), 5, axis=0)
+    apart = np.full((300, len(pairs)), -2, dtype=np.int8)  # only the two, and apart
+    apart[pairs[:, 0], np.arange(len(pairs))] = 0
+    apart[pairs[:, 1], np.arange(len(pairs))] = 1
+    return LabelEnsemble(np.hstack([together, apart])), conflicts
+
+
+def test_a_time_limit_is_never_silent():
+    ensemble, conflicts = hard_ensemble()
+    with pytest.warns(UserWarning, match="time_limit=0.3 was too short to prove the cores of 1"):
+        (core,) = core_clusters(ensemble, np.zeros(300, int), time_limit=0.3)
+    assert not core.optimal
+    assert 45 <= core.core.size < core.upper_bound <= 300
+    assert not conflicts[np.ix_(core.core, core.core)].any()
+    assert "at most" in repr(core)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"alpha": -0.1}, ValueError, "alpha must be a number between 0 and 1"),
+        ({"alpha": np.nan}, ValueError, "alpha must be a number between 0 and 1"),
+        ({"alpha": "x"}, ValueError, "alpha must be a number between 0 and 1"),
+        ({"noise": "loud"}, ValueError, "noise must be one of 'apart', 'together', 'absent'"),
+        ({"time_limit": -1}, ValueError, "time_limit must be None or seconds"),
+        ({"reference_labels": [0, 0]}, ValueError, "each of the 3 items of the ensemble, got 2"),
+        ({"reference_labels": [0.0, 1.0, 1.0]}, TypeError, "reference_labels must be integers"),
+        ({"reference_labels": [0, None, 1]}, TypeError, "reference_labels must be all integers"),
+        ({"ensemble": [[0], [1], [1]]}, TypeError, "ensemble must be a LabelEnsemble"),
+    ],
+)
+def test_bad_arguments(change, error, message):
+    arguments = {"ensemble": LabelEnsemble(np.zeros((3, 30), int)), "reference_labels": [0, 0, 0]}
+    arguments |= change
+    with pytest.raises(error, match=message):
+        core_clusters(arguments.pop("ensemble"), arguments.pop("reference_labels"), **arguments)
