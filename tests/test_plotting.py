@@ -64,11 +64,11 @@ def test_the_legend_does_not_cover_the_data(fitted, blobs):
 
 
 def test_nothing_of_the_users_style_is_changed(fitted, blobs):
-    before = mpl.rcParams.copy()
+    # All but the backend, which matplotlib itself chooses on first use.
+    names = [name for name in mpl.rcParams if name != "backend"]
+    before = [mpl.rcParams[name] for name in names]
     CoreClusterDisplay.from_estimator(fitted, blobs)
-    after = mpl.rcParams.copy()
-    del before["backend"], after["backend"]  # chosen by matplotlib itself on first use
-    assert after == before
+    assert [mpl.rcParams[name] for name in names] == before
 
 
 def test_bad_arguments(fitted, blobs):
