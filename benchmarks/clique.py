@@ -270,7 +270,7 @@ def _time_bar(instance: str, limit: float, row: Row | None) -> Bar:
     if row.solver == CORES:
         bar.measured += f", and {_number(row.build)} s for LabelEnsemble.from_labels"
     if row.seconds != math.inf or row.limit >= limit:  # a time-out below the bar tells nothing
-        bar.passed = row.seconds is not None and row.seconds < limit and row.proven != "no"
+        bar.passed = row.seconds is not None and row.seconds < limit and row.proven == "yes"
     return bar
 
 

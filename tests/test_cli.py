@@ -54,9 +54,11 @@ def test_without_matplotlib_there_is_a_table_but_no_picture(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["demo", "--alpha", "2"], "2 is not between 0 and 1"),
-        (["demo", "--resamples", "0"], "0 is not 1 or more"),
-        (["demo", "--seed", "-1"], "-1 is not 0 or more"),
+        (["demo", "--alpha", "2"], "2 is not a number between 0 and 1"),
+        (["demo", "--resamples", "0"], "0 is not a whole number from 1 to"),
+        (["demo", "--seed", "-1"], "-1 is not a whole number from 0 to"),
+        (["demo", "--alpha", "x"], "x is not a number between 0 and 1"),
+        (["demo", "--seed", "5000000000"], "is not a whole number"),
         (["nonsense"], "invalid choice"),
         ([], "required"),
     ],

@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import pairwise_distances
 from sklearn.mixture import GaussianMixture
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
@@ -332,6 +333,44 @@ def test_default_estimator_is_scikit_learns_kmeans(blobs):
     assert len(cc.cores_) == 8
 
 
+def test_a_function_that_writes_into_its_data_does_no_harm(blobs):
+    def spoil(Z):
+        labels = (Z[:, 0] > 5).astype(int)
+        Z[:] = 0
+        return labels
+
+    X = blobs.copy()
+    cc = fit(spoil, X)
+    np.testing.assert_array_equal(X, blobs)
+    assert answer(cc) == answer(fit(lambda Z: (Z[:, 0] > 5).astype(int), blobs))
+    distances = pairwise_distances(blobs)
+    before = distances.copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit(HDBSCAN(metric="precomputed", copy=False), distances)
+    np.testing.assert_array_equal(distances, before)
+
+
+def test_a_failed_fit_leaves_an_earlier_one_whole(blobs):
+    cc = fit(KMeans(3), blobs)
+    before = answer(cc)
+    cc.set_params(estimator=lambda Z: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        cc.fit(blobs[:30])
+    assert_consistent(cc, 60)
+    assert answer(cc) == before
+
+
+def test_shuffled_folds_inside_an_estimator_are_seeded(blobs):
+    search = GridSearchCV(
+        KNeighborsClassifier(), {"n_neighbors": [1, 9]}, cv=StratifiedKFold(3, shuffle=True)
+    )
+    y = np.arange(60) % 3
+    one, two = (fit(search, blobs, y, n_resamples=12, alpha=0.9) for _ in range(2))
+    assert one.ensemble_ == two.ensemble_
+    assert search.cv.random_state is None
+
+
 # Not errors: they give sensible answers.
 
 
@@ -381,11 +420,11 @@ def test_many_types_of_arrays_give_one_answer(blobs):
         whole.tolist(),
         whole.astype(int),
         np.repeat(whole, 2, axis=0)[::2],
-        csr_matrix(whole),
-        csr_array(whole),
-        csr_array(whole).tocoo(),
     ):
         assert answer(fit(KMeans(3), same)) == expected
+    generic = answer(fit(KMeans(3), whole, engine="generic"))
+    for same in (csr_matrix(whole), csr_array(whole), csr_array(whole).tocoo()):
+        assert answer(fit(KMeans(3), same)) == generic
     single = fit(KMeans(3), whole.astype(np.float32))
     assert_consistent(single, 60)
 

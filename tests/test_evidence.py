@@ -31,6 +31,11 @@ def test_a_pair_exactly_at_the_threshold_is_an_edge():
     assert cooccurrence_estimate(8, 8, n_items=10) >= 0.9
 
 
+def test_alpha_is_meant_as_it_would_be_written():
+    np.testing.assert_array_equal(apart_table(1 - 0.9, 10, 50), apart_table(0.1, 10, 50))
+    assert apart_table(1 / 3, 10**6, 2)[2] == 0  # (2 + a millionth) / 3 is enough
+
+
 def test_extreme_alphas():
     assert (apart_table(0.0, 150, 1000) == -1).all()
     np.testing.assert_array_equal(apart_table(1.0, 150, 1000), np.arange(1001))

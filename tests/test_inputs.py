@@ -55,6 +55,7 @@ def test_n_resamples(n_resamples):
         ("random_state", "seed"),
         ("random_state", -1),
         ("n_jobs", 1.5),
+        ("n_jobs", 0),
         ("verbose", "very"),
     ],
 )
@@ -84,7 +85,7 @@ def test_fewer_than_two_items():
 def test_a_classifier_needs_y():
     refused(ValueError, "requires y to be passed.*SVC is a classifier", SVC())
     refused(ValueError, "requires y to be passed", make_pipeline(StandardScaler(), SVC()))
-    refused(ValueError, "inconsistent numbers of samples", SVC(), y=[0, 1])
+    refused(ValueError, "y must hold a class for each of the 30 items of X, got 2", SVC(), y=[0, 1])
     refused(ValueError, "y should be a 1d array", SVC(), y=X)
 
 
@@ -112,7 +113,7 @@ def test_nan_and_infinity():
         bad = X.copy()
         bad[3, 1] = value
         refused(ValueError, f"Input X contains {word}", KMeans(2), X=bad)
-        refused(ValueError, f"Input X contains {word}", KMeans(2), X=bad.tolist())
+        refused(ValueError, f"^Input X contains {word}", KMeans(2), X=bad.tolist())
         refused(ValueError, f"Input X contains {word}", KMeans(2), X=pd.DataFrame(bad))
         refused(ValueError, f"Input X contains {word}", KMeans(2), X=csr_matrix(bad))
         refused(ValueError, f"Input X contains {word}", make_pipeline(KMeans(2)), X=bad)
@@ -144,9 +145,16 @@ def test_objects_that_are_no_numbers():
 def test_shapes():
     refused(ValueError, "Expected 2D array", KMeans(2), X=X[:, 0])
     refused(ValueError, r"0 feature\(s\)", KMeans(2), X=X[:, :0])
-    refused(TypeError, "X must be an array, a frame or a list of items, got str", len, X="abc")
-    refused(TypeError, "X must be an array, a frame or a list of items, got int", len, X=5)
+    refused(TypeError, "X must be an array, a frame, a list of items .* got str", len, X="abc")
+    refused(TypeError, "X must be an array, a frame, a list of items .* got int", len, X=5)
+    refused(TypeError, "X must be an array, a frame, a list of items .* got set", len, X={1, 2})
     refused(TypeError, "got dict", len, X={"a": 1, "b": 2})
+
+
+def test_a_connectivity_matrix_does_not_fit_samples():
+    estimator = AgglomerativeClustering(2, connectivity=np.ones((30, 30)))
+    refused(ValueError, "estimator has connectivity set to a matrix", estimator)
+    refused(ValueError, "agglomerativeclustering__connectivity", make_pipeline(estimator))
 
 
 def test_sparse_data_for_an_estimator_without():

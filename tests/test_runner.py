@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import warnings
 
 import joblib
 import numpy as np
@@ -95,13 +96,14 @@ def test_fewer_samples_are_a_prefix_of_more(blobs):
     assert other != few
 
 
-def test_thread_counts_are_as_before(blobs):
+def test_thread_counts_and_warning_filters_are_as_before(blobs):
     from threadpoolctl import threadpool_info
 
-    before = threadpool_info()
+    before, filters = threadpool_info(), list(warnings.filters)
     with joblib.parallel_config(backend="threading", n_jobs=2):
-        run(KMeans(2, n_init=1), blobs)
+        run(KMeans(2, n_init=1), blobs, n_resamples=200)
     assert threadpool_info() == before
+    assert warnings.filters == filters
 
 
 def failing(n_failures_for):
@@ -248,7 +250,7 @@ def test_an_interrupt_stops_soon_and_leaves_nothing_running(n_jobs, whole_group)
     )
     group = os.getpgid(process.pid)
     try:
-        for _ in range(60):  # a few blocks of ten samples are surely done
+        for _ in range(40):  # surely some of them have come back
             assert process.stdout.readline() == "working\n"
         begin = time.monotonic()
         if whole_group:  # what a terminal does on Ctrl-C
@@ -256,7 +258,7 @@ def test_an_interrupt_stops_soon_and_leaves_nothing_running(n_jobs, whole_group)
         else:
             os.kill(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=60)
-        assert time.monotonic() - begin < 10  # half a second on an idle machine
+        assert time.monotonic() - begin < 5  # half a second on an idle machine
         assert process.returncode == 3, err
         assert re.search(r"Interrupted after [1-9]\d* of 100000 samples were clustered", out)
         assert living_members(group) == []

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 try:  # scikit-learn 1.9
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -26,6 +27,7 @@ __all__ = [
     "CallbackSupportMixin",
     "Interval",
     "StrOptions",
+    "check_sample_weight",
     "fit_context",
     "number_of_items",
     "take_items",
@@ -34,4 +36,11 @@ __all__ = [
 
 fit_context = _fit_context
 number_of_items = _num_samples
+
+
+def check_sample_weight(sample_weight: Any, X: Any) -> Any:
+    """Return a weight an item, 1 by default; refuse negative ones."""
+    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+
 take_items = _safe_indexing

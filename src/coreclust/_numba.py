@@ -1,10 +1,11 @@
-"""The one place where kernels meet numba: the decorator and two bit tricks."""
+"""The one place where kernels meet numba: the decorator, bit tricks and random numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
@@ -60,3 +61,37 @@ def _popcount(word):
 @overload(lowest_bit, inline="always")
 def _lowest_bit(word):
     return lambda word: types.int64(_cttz(word))
+
+
+# Random numbers inside kernels: splitmix64 (Steele, Lea and Flood 2014), whose whole state
+# is one word, so that every sample can have a generator of its own.
+
+
+@kernel
+def random_state_of(seed):
+    """Return the state of a new generator, for `random_word` and the like to advance."""
+    state = np.empty(1, dtype=np.uint64)
+    state[0] = np.uint64(seed)
+    return state
+
+
+@kernel
+def random_word(state):
+    """Return the next 64 random bits."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    word = state[0]
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@kernel
+def random_below(state, bound):
+    """Return a random integer from 0 to `bound` - 1."""
+    return np.int64((random_word(state) >> np.uint64(1)) % np.uint64(bound))
+
+
+@kernel
+def random_uniform(state):
+    """Return a random number in [0, 1)."""
+    return np.float64(random_word(state) >> np.uint64(11)) * 2.0**-53

@@ -24,7 +24,7 @@ def check_alpha(alpha: Any) -> None:
 
 def check_noise(noise: Any) -> None:
     """Raise unless noise is one of the rules."""
-    if noise not in NOISE_RULES:
+    if not isinstance(noise, str) or noise not in NOISE_RULES:
         raise ValueError(
             f"noise must be one of {', '.join(map(repr, NOISE_RULES))}, got {noise!r}."
         )
@@ -37,7 +37,12 @@ def check_time_limit(time_limit: Any) -> None:
 
 
 def encode_labels(
-    labels: ArrayLike, name: str, *, negative_is_noise: bool, floats: bool = False
+    labels: ArrayLike,
+    name: str,
+    *,
+    negative_is_noise: bool = False,
+    floats: bool = False,
+    whole_floats: bool = False,
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Turn labels of any kind into codes from 0 on, with NOISE for noise.
 
@@ -47,11 +52,11 @@ def encode_labels(
         Integers, booleans or strings.
     name : str
         What to call them in an error.
-    negative_is_noise : bool
+    negative_is_noise : bool, default=False
         Whether a negative integer means noise, as for scikit-learn's clusterers, or is
         a label like any other, as for a classifier's classes.
-    floats : bool, default=False
-        Whether finite floats are labels, too.
+    floats, whole_floats : bool, default=False
+        Whether finite floats are labels, too, or at least those without a fraction.
 
     Returns
     -------
@@ -65,6 +70,8 @@ def encode_labels(
         raise ValueError(f"{name} must be one label an item, got an array of shape {array.shape}.")
     if array.dtype.kind == "O":
         array = _plain_labels(array, name)
+    if whole_floats and array.dtype.kind == "f" and (array == np.round(array)).all():
+        array = array.astype(np.int64)
     if array.dtype.kind not in ("biufUS" if floats else "biuUS"):
         raise TypeError(f"{name} must be integers or strings, got dtype {array.dtype}.")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
@@ -87,6 +94,8 @@ def _plain_labels(array: NDArray[Any], name: str) -> NDArray[Any]:
         return array.astype(str)
     if all(isinstance(label, _WHOLE) for label in array):
         return array.astype(np.int64)
+    if all(isinstance(label, numbers.Real) for label in array):
+        return array.astype(np.float64)
     odd = [label for label in array if not isinstance(label, (str, *_WHOLE))]
     found = repr(odd[0]) if odd else "a mix of integers and strings"
     raise TypeError(f"{name} must be all integers or all strings, got {found}.")

@@ -44,9 +44,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.add_argument("--alpha", type=_probability, default=0.1, help="default: %(default)s")
     demo.add_argument(
-        "--resamples", type=_at_least(1), default=500, metavar="M", help="default: %(default)s"
+        "--resamples", type=_whole(1, 10**6), default=500, metavar="M", help="default: %(default)s"
     )
-    demo.add_argument("--seed", type=_at_least(0), default=0, help="default: %(default)s")
+    demo.add_argument("--seed", type=_whole(0, 2**32 - 1), default=0, help="default: %(default)s")
     demo.add_argument(
         "--out",
         type=Path,
@@ -114,17 +114,19 @@ def _draw(cc: CoreClustering, X: Any, path: Path) -> bool:
 
 
 def _probability(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
     if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+        raise argparse.ArgumentTypeError(f"{text} is not a number between 0 and 1")
     return value
 
 
-def _at_least(least: int) -> Callable[[str], int]:
-    def integer(text: str) -> int:
-        value = int(text)
-        if value < least:
-            raise argparse.ArgumentTypeError(f"{text} is not {least} or more")
-        return value
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    def whole_number(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text} is not a whole number from {least} to {most}")
+        return int(text)
 
-    return integer
+    return whole_number

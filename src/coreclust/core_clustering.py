@@ -19,6 +19,7 @@ from coreclust._compat import (
     fit_context,
     with_callbacks,
 )
+from coreclust.batching import batch_labeller
 from coreclust.cores import Core, core_clusters
 from coreclust.frames import is_pandas_frame, is_polars_frame
 from coreclust.functions import ClusteringFunction
@@ -64,9 +65,15 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     time_limit : float, default=None
         Seconds for the search for cores. When it strikes, cores are valid but perhaps not
         the largest; `cores_` then holds a proven upper bound.
+    engine : {"auto", "generic"}, default="auto"
+        "auto" uses compiled code that clusters many samples at once where there is some:
+        for the clusterers in :mod:`coreclust.cluster` and for scikit-learn's KMeans and
+        AgglomerativeClustering with their usual parameters. "generic" always fits a
+        clone of the estimator to each sample.
     n_jobs : int, default=None
-        Number of samples that are clustered at the same time, through joblib. It does not
-        change the result; neither does the backend.
+        Number of samples that are clustered at the same time, through joblib. None is 1,
+        or all cores where compiled code runs. It does not change the result; neither does
+        the backend.
     random_state : int, RandomState or None, default=None
         Seed of all randomness. Sample b draws from its own stream, which also seeds every
         `random_state` inside the estimator. In the clustering of the data itself, a
@@ -91,6 +98,8 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         The labels of all items in all samples.
     estimator_ : estimator or callable
         Fitted to the data as given.
+    engine_ : {"batched", "generic"}
+        Which way the samples were clustered.
     n_dropped_resamples_ : int
         Samples left out because the estimator failed on them.
     n_features_in_ : int
@@ -104,7 +113,9 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     in at least ``1 - alpha`` of the samples, but all of them together may do so less often
     (`summary` has that share), and a clustering can be stable without being meaningful.
 
-    Libraries under the estimator are held to one thread; use `n_jobs`.
+    While samples are clustered, libraries under the estimator are held to one thread; use
+    `n_jobs`. Random numbers that an estimator or a callable draws from numpy's global
+    generator are not seeded.
 
     References
     ----------
@@ -131,7 +142,12 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         "resampling": "no_validation",
         "noise": [StrOptions(set(NOISE_RULES))],
         "time_limit": [None, Interval(Real, 0, None, closed="left")],
-        "n_jobs": [None, Integral],
+        "engine": [StrOptions({"auto", "generic"})],
+        "n_jobs": [
+            None,
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Integral, None, -1, closed="right"),
+        ],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -145,6 +161,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         resampling: Any = "bootstrap",
         noise: str = "apart",
         time_limit: float | None = None,
+        engine: str = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -155,6 +172,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.resampling = resampling
         self.noise = noise
         self.time_limit = time_limit
+        self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -183,10 +201,9 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         entropy = draw_entropy(self.random_state)
         on_sample, on_end = self._callbacks(X, y)
 
-        self.reference_labels_, self.cluster_names_, self.estimator_ = function.label_all(
-            items, classes, stream(entropy, _REFERENCE)
-        )
-        self.ensemble_, self.n_dropped_resamples_ = label_samples(
+        reference, names, fitted = function.label_all(items, classes, stream(entropy, _REFERENCE))
+        labeller = batch_labeller(function.estimator, items) if self.engine == "auto" else None
+        ensemble, n_dropped = label_samples(
             function,
             items,
             classes,
@@ -196,7 +213,12 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             on_sample=on_sample,
+            labeller=labeller,
         )
+        # Only now, so that a fit that fails or is interrupted leaves an earlier one whole.
+        self.reference_labels_, self.cluster_names_, self.estimator_ = reference, names, fitted
+        self.ensemble_, self.n_dropped_resamples_ = ensemble, n_dropped
+        self.engine_ = "generic" if labeller is None else "batched"
         # A shallow copy, so that columns added by the user later do not turn up in tables.
         is_frame = is_pandas_frame(X) or is_polars_frame(X)
         self._frame = copy.copy(X) if is_frame else None

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+import zlib
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coreclust._validation import check_noise
+from coreclust._validation import check_noise, encode_labels
 from coreclust.evidence import cooccurrence_estimate
 from coreclust.files import write_whole
 from coreclust.pairs import ABSENT, NOISE, matrix_counts, pack_labels, pair_counts
@@ -71,9 +72,21 @@ class LabelEnsemble:
                 f"labels must be 0 or more, {NOISE} (noise) or {ABSENT} (absent); "
                 f"found {array.min()}. LabelEnsemble.from_labels takes any labels."
             )
-        array = array.astype(label_dtype(int(array.max())), order="F", copy=False)
-        self.labels = array.view()
-        self.labels.flags.writeable = False
+        wild = array.max(axis=0) >= len(array)  # kernels count by label: let there be few
+        if wild.any():
+            array = _number_labels(array, (array >= 0) & wild)
+        self._own(array.astype(label_dtype(int(array.max())), order="F", copy=True))
+
+    def _own(self, labels: NDArray[np.signedinteger]) -> None:
+        labels.flags.writeable = False
+        self.labels = labels
+
+    @classmethod
+    def _owning(cls, labels: NDArray[np.signedinteger]) -> LabelEnsemble:
+        """Make an ensemble of labels known to be in order, without a copy."""
+        ensemble = cls.__new__(cls)
+        ensemble._own(labels)
+        return ensemble
 
     @classmethod
     def from_labels(
@@ -102,23 +115,27 @@ class LabelEnsemble:
         >>> LabelEnsemble.from_labels(draws, noise="noise").labels.tolist()
         [[0, 0], [0, -2], [-1, 0]]
         """
-        missing = np.ma.getmaskarray(labels) if isinstance(labels, np.ma.MaskedArray) else False
-        matrix = np.asarray(labels)
+        # A list goes through objects: numpy would turn a NaN among strings into a string.
+        matrix = np.asarray(labels) if hasattr(labels, "shape") else np.array(labels, dtype=object)
         if matrix.ndim != 2 or matrix.size == 0:
             raise ValueError(
                 "labels must be a matrix with a row an item and a column a sample; "
                 f"got an array of shape {matrix.shape}."
             )
-        missing = missing | _missing(matrix)
+        is_absent = _missing(matrix)
+        if isinstance(labels, np.ma.MaskedArray):
+            is_absent |= np.ma.getmaskarray(labels)
         if absent is not None:
-            missing = missing | (matrix == absent)
-        is_noise = ~missing & (matrix == noise) if noise is not None else np.zeros_like(missing)
-        coded = np.full(matrix.shape, ABSENT, dtype=np.int64, order="F")
+            is_absent |= _equal(matrix, absent, ~is_absent)
+        is_noise = np.zeros_like(is_absent)
+        if noise is not None:
+            is_noise = _equal(matrix, noise, ~is_absent)
+        named = ~is_absent & ~is_noise
+        plain = np.zeros(matrix.shape, dtype=np.int64)
+        plain[named] = encode_labels(matrix[named], "labels", whole_floats=True)[0]
+        coded = _number_labels(plain, named)
+        coded[is_absent] = ABSENT
         coded[is_noise] = NOISE
-        named = ~missing & ~is_noise
-        for sample in range(matrix.shape[1]):
-            rows = named[:, sample]
-            coded[rows, sample] = np.unique(matrix[rows, sample], return_inverse=True)[1]
         return cls(coded)
 
     @property
@@ -233,7 +250,7 @@ class LabelEnsemble:
         """
         check_noise(noise)
         every = np.arange(self.n_items)
-        chosen = every if items is None else every[np.asarray(items)]
+        chosen = every if items is None else every[_as_index(items)]
         together, seen = matrix_counts(pack_labels(self.labels, chosen, noise))
         p = cooccurrence_estimate(together, seen, self.n_items)
         p[chosen[:, None] == chosen[None]] = 1.0
@@ -271,7 +288,7 @@ class LabelEnsemble:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 header = json.loads(str(archive["header"]))
                 labels = archive["labels"]
-        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(f"{path} is not a LabelEnsemble file: {error}.") from error
         if not isinstance(header, dict) or header.get("format") != _FORMAT:
             raise ValueError(f"{path} is not a LabelEnsemble file.")
@@ -291,11 +308,41 @@ def label_dtype(highest: int) -> type[np.signedinteger]:
     return np.int64
 
 
+def _number_labels(
+    labels: NDArray[np.signedinteger], named: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Renumber the labels of each sample from 0 on, where `named`; leave the others."""
+    numbered = labels.astype(np.int64, order="F")
+    for sample in np.flatnonzero(named.any(axis=0)):
+        rows = named[:, sample]
+        numbered[rows, sample] = np.unique(labels[rows, sample], return_inverse=True)[1]
+    return numbered
+
+
+def _equal(matrix: NDArray[Any], label: Any, where: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    equal = np.zeros(matrix.shape, dtype=bool)
+    equal[where] = matrix[where] == label
+    return equal
+
+
+def _as_index(items: ArrayLike) -> NDArray[Any]:
+    index = np.asarray(items)
+    return index if index.size else index.astype(np.intp)
+
+
 def _missing(matrix: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where a matrix holds None or NaN."""
+    """Return where a matrix holds None, NaN or NA."""
     if matrix.dtype.kind == "f":
         return np.isnan(matrix)
     if matrix.dtype.kind == "O":
-        # NaN is the one value that differs from itself.
-        return np.vectorize(lambda value: value is None or value != value, otypes=[bool])(matrix)
+        return np.vectorize(_is_missing, otypes=[bool])(matrix)
     return np.zeros(matrix.shape, dtype=bool)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # NaN is the one value that differs from itself
+    except TypeError:  # pandas' NA does not even know that
+        return True

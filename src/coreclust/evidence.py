@@ -6,11 +6,12 @@ core graph iff ``D <= table[B]``. The table is all the kernels know of statistic
 
 from __future__ import annotations
 
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+_FINEST = 10**9  # denominators of alpha beyond this are noise of floating point
 
 
 def cooccurrence_estimate(
@@ -40,7 +41,7 @@ def cooccurrence_estimate(
     >>> float(cooccurrence_estimate(8, 8, n_items=10))
     0.9
     """
-    # Whole numbers and one division: comparing p with 1 - alpha then errs at no tie.
+    # Whole numbers and one division: rounded once.
     return (np.asarray(together) * n_items + 1) / ((np.asarray(seen) + 1) * n_items)
 
 
@@ -49,7 +50,8 @@ def apart_table(alpha: float, n_items: int, n_samples: int) -> NDArray[np.int64]
 
     ``table[B]`` is the largest D with ``(B - D + 1/n) / (B + 1) >= 1 - alpha``, or -1
     where even D = 0 falls short. It is computed in whole numbers, with alpha taken as
-    the decimal it was written as, so a pair exactly at 1 - alpha is an edge.
+    the nearest simple fraction (0.1 is one tenth, and so is 1 - 0.9), so that a pair
+    exactly at 1 - alpha is an edge.
 
     Parameters
     ----------
@@ -71,7 +73,7 @@ def apart_table(alpha: float, n_items: int, n_samples: int) -> NDArray[np.int64]
     >>> apart_table(0.1, n_items=150, n_samples=40)[[8, 9, 19, 40]].tolist()
     [-1, 0, 1, 3]
     """
-    threshold = 1 - Fraction(Decimal(repr(float(alpha))))
+    threshold = 1 - Fraction(float(alpha)).limit_denominator(_FINEST)
     # A >= (1 - alpha) (B + 1) - 1/n  <=>  A * scale >= step * (B + 1) - offset
     scale = threshold.denominator * n_items
     step = threshold.numerator * n_items

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
-from sklearn.cluster import DBSCAN, HDBSCAN, OPTICS, KMeans
+from sklearn.cluster import HDBSCAN, OPTICS, KMeans
 from sklearn.utils import get_tags
 
 from coreclust._compat import number_of_items, take_items
@@ -33,11 +33,14 @@ class ClusteringFunction:
     kind : {"clusterer", "classifier", "callable"}
     pairwise : bool
         Whether the data is a square matrix, to be indexed on both axes.
+    takes_seed : bool
+        Whether a callable has a parameter `random_state`.
     """
 
     estimator: Any
     kind: str
     pairwise: bool = False
+    takes_seed: bool = False
 
     @classmethod
     def of(cls, estimator: Any) -> ClusteringFunction:
@@ -49,18 +52,14 @@ class ClusteringFunction:
             )
         if hasattr(estimator, "get_params") and hasattr(estimator, "fit"):
             pairwise = _is_pairwise(estimator)
+            _check_tied_to_items(estimator)
             if is_classifier(estimator):
                 return cls(estimator, "classifier", pairwise)
             if hasattr(estimator, "fit_predict"):
-                if isinstance(estimator, (HDBSCAN, OPTICS)):
-                    warnings.warn(
-                        f"{type(estimator).__name__} takes the repeated rows of bootstrap samples "
-                        "for dense spots; its cores may come out smaller than they should.",
-                        stacklevel=4,
-                    )
+                _warn_of_density(estimator)
                 return cls(estimator, "clusterer", pairwise)
         elif callable(estimator):
-            return cls(estimator, "callable")
+            return cls(estimator, "callable", takes_seed=_wants_random_state(estimator))
         raise TypeError(
             "estimator must be a clusterer (with fit_predict), a classifier, a Pipeline ending in "
             f"one, or a callable labels = f(X); got {estimator!r}."
@@ -71,7 +70,8 @@ class ClusteringFunction:
     ) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
         """Label the data as given: the reference clustering.
 
-        Every random_state that was left at None is seeded from `rng`.
+        Every random_state that was left at None is seeded from `rng`. The function gets a
+        copy of X: some write into what they are given, and the samples come from X.
 
         Returns
         -------
@@ -81,14 +81,15 @@ class ClusteringFunction:
             The label that each code stands for.
         fitted : estimator or callable
         """
+        Z = _copy(X)
         if self.kind == "callable":
-            labels, fitted = self._call(X, rng), self.estimator
+            labels, fitted = self._call(Z, rng), self.estimator
         else:
             fitted = self._seeded_clone(rng, only_unset=True)
             if self.kind == "classifier":
-                labels = fitted.fit(X, y).predict(X)
+                labels = fitted.fit(Z, y).predict(Z)
             else:
-                labels = fitted.fit_predict(X)
+                labels = fitted.fit_predict(Z)
         return *self._encode(labels, number_of_items(X)), fitted
 
     def label_sample(
@@ -120,21 +121,20 @@ class ClusteringFunction:
         return items, self._encode(labels, items.size)[0]
 
     def _call(self, Z: Any, rng: np.random.Generator) -> Any:
-        if _wants_random_state(self.estimator):
-            return self.estimator(Z, random_state=int(rng.integers(_MAX_SEED)))
+        if self.takes_seed:
+            return self.estimator(Z, random_state=draw_estimator_seed(rng))
         return self.estimator(Z)
 
     def _seeded_clone(self, rng: np.random.Generator, *, only_unset: bool = False) -> Any:
         estimator = clone(self.estimator)
-        params: Mapping[str, Any] = estimator.get_params(deep=True)
-        names = sorted(
-            name
-            for name, value in params.items()
-            if (name == "random_state" or name.endswith("__random_state"))
-            and not (only_unset and value is not None)
-        )
+        seeds = {}
         # One seed a name, drawn in sorted order, whatever the estimator does with it.
-        seeds = {name: int(rng.integers(_MAX_SEED)) for name in names}
+        for name, value in sorted(estimator.get_params(deep=True).items()):
+            if name == "random_state" or name.endswith("__random_state"):
+                if value is None or not only_unset:
+                    seeds[name] = draw_estimator_seed(rng)
+            elif _is_random_splitter(value) and (value.random_state is None or not only_unset):
+                value.random_state = draw_estimator_seed(rng)  # a copy: clone makes one
         return estimator.set_params(**seeds) if seeds else estimator
 
     def _take(
@@ -160,6 +160,11 @@ class ClusteringFunction:
         return codes, names
 
 
+def draw_estimator_seed(rng: np.random.Generator) -> int:
+    """Return a seed that any random_state accepts."""
+    return int(rng.integers(_MAX_SEED))
+
+
 def takes_multiplicities(estimator: Any, n_distinct: int) -> bool:
     """Tell whether fitting distinct items with multiplicities equals fitting the copies.
 
@@ -170,7 +175,8 @@ def takes_multiplicities(estimator: Any, n_distinct: int) -> bool:
         init = estimator.init
         equivalent = init == "k-means++" if isinstance(init, str) else not callable(init)
         return equivalent and n_distinct >= estimator.n_clusters
-    return type(estimator) is DBSCAN
+    # Our own clusterers. Not DBSCAN: who gets a border item depends on the order of rows.
+    return hasattr(estimator, "_batch_labeller") and n_distinct >= estimator.n_clusters
 
 
 def _is_pairwise(estimator: Any) -> bool:
@@ -185,17 +191,44 @@ def _is_pairwise(estimator: Any) -> bool:
     return any(params.get(name) == "precomputed" for name in ("metric", "affinity", "kernel"))
 
 
-@functools.cache
-def _signature(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    try:
-        return inspect.signature(function).parameters
-    except (TypeError, ValueError):  # builtins without a signature
-        return {}
+def _check_tied_to_items(estimator: Any) -> None:
+    """Refuse a connectivity matrix: its rows are the items of the data, not of a sample."""
+    for name, value in estimator.get_params(deep=True).items():
+        if name.split("__")[-1] == "connectivity" and hasattr(value, "shape"):
+            raise ValueError(
+                f"estimator has {name} set to a matrix, which does not fit samples of the data; "
+                "pass a callable that computes it from the items it is given."
+            )
+
+
+def _warn_of_density(estimator: Any) -> None:
+    steps = getattr(estimator, "steps", None)
+    clusterer = steps[-1][1] if steps else estimator
+    if isinstance(clusterer, (HDBSCAN, OPTICS)):
+        warnings.warn(
+            f"{type(clusterer).__name__} takes the repeated rows of bootstrap samples for dense "
+            "spots; its cores may come out smaller than they should.",
+            stacklevel=5,
+        )
+
+
+def _is_random_splitter(value: Any) -> bool:
+    """Tell whether a parameter is random without being an estimator, as shuffled folds are."""
+    return (
+        hasattr(value, "random_state")
+        and not hasattr(value, "get_params")
+        and getattr(value, "shuffle", True)
+    )
 
 
 def _wants_random_state(function: Callable[..., Any]) -> bool:
     bound = function.keywords if isinstance(function, functools.partial) else {}
     try:
-        return "random_state" in _signature(function) and "random_state" not in bound
-    except TypeError:  # not hashable
-        return "random_state" in inspect.signature(function).parameters
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # builtins without a signature
+        return False
+    return "random_state" in parameters and "random_state" not in bound
+
+
+def _copy(X: Any) -> Any:
+    return X.clone() if hasattr(X, "clone") else X.copy()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import validate_data
 
 from coreclust._compat import number_of_items
@@ -47,7 +48,10 @@ def check_classes(y: Any, X: Any, function: ClusteringFunction) -> Any:
             f"{type(function.estimator).__name__} is a classifier."
         )
     y = column_or_1d(y, warn=True)
-    check_consistent_length(X, y)
+    if len(y) != number_of_items(X):
+        raise ValueError(
+            f"y must hold a class for each of the {number_of_items(X)} items of X, got {len(y)}."
+        )
     return y
 
 
@@ -57,9 +61,13 @@ def _is_composed(estimator: Any) -> bool:
 
 
 def _check_free_form(meta: Any, X: Any) -> Any:
-    if isinstance(X, (str, bytes, dict)) or not (hasattr(X, "__len__") or hasattr(X, "shape")):
-        raise TypeError(f"X must be an array, a frame or a list of items, got {type(X).__name__}.")
-    if isinstance(X, (tuple, set, frozenset, range)):
+    known = isinstance(X, (list, tuple, range)) or hasattr(X, "shape")
+    if not known or not hasattr(X, "__getitem__"):
+        raise TypeError(
+            "X must be an array, a frame, a list of items or a sparse matrix that can be indexed "
+            f"(csr), got {type(X).__name__}."
+        )
+    if isinstance(X, (tuple, range)):
         X = list(X)
     _check_two_items(meta, X)
     if hasattr(X, "shape") and len(X.shape) == 2:
@@ -102,7 +110,10 @@ def _check_numbers(meta: Any, X: Any, estimator: Any) -> Any:
 def _holds_objects(X: Any) -> bool:
     if is_pandas_frame(X) or is_polars_frame(X):
         return any(not _is_numeric(dtype) for dtype in X.dtypes)
-    return np.asarray(X, dtype=None if hasattr(X, "dtype") else object).dtype.kind in "OUS"
+    if hasattr(X, "dtype"):
+        return X.dtype.kind in "OUS"
+    values = np.asarray(X, dtype=object)
+    return values.ndim == 2 and not all(isinstance(value, numbers.Number) for value in values.flat)
 
 
 def _is_numeric(dtype: Any) -> bool:

@@ -135,19 +135,26 @@ def _pack(labels, items, rule, highest, n_planes):
     word_comparable = np.empty(n_items, dtype=np.uint64)
     word_planes = np.empty((n_planes, n_items), dtype=np.uint64)
     count = np.zeros(highest + 2, dtype=np.int64)
+    rank = np.empty(highest + 2, dtype=np.int64)
+    found = np.empty(highest + 2, dtype=np.int64)  # the labels in use: often few of them
     for word in range(n_words):
         word_present[:] = 0
         word_deviating[:] = 0
         word_comparable[:] = 0
         word_planes[:] = 0
         for sample in range(64 * word, min(64 * word + 64, n_samples)):
-            count[:] = 0
+            n_found = 0
             for item in items:
                 slot = _slot(labels[item, sample], rule, highest)
                 if slot >= 0:
+                    if count[slot] == 0:
+                        found[n_found] = slot
+                        n_found += 1
                     count[slot] += 1
-            rank = np.empty(count.size, dtype=np.int64)
-            rank[np.argsort(-count, kind="mergesort")] = np.arange(count.size)
+            order = np.argsort(-count[found[:n_found]], kind="mergesort")
+            for place in range(n_found):
+                rank[found[order[place]]] = place
+            count[found[:n_found]] = 0
             bit = np.uint64(1) << np.uint64(sample - 64 * word)
             for k in range(n_items):
                 slot = _slot(labels[items[k], sample], rule, highest)
@@ -219,7 +226,6 @@ def _group_counts(labels, items, rule, highest):
     seen = np.zeros(items.size, dtype=np.int64)
     count = np.zeros(highest + 2, dtype=np.int64)
     for sample in range(labels.shape[1]):
-        count[:] = 0
         n_present = 0
         for item in items:
             slot = _slot(labels[item, sample], rule, highest)
@@ -233,6 +239,10 @@ def _group_counts(labels, items, rule, highest):
                 seen[k] += n_present - 1
             if slot >= 0:
                 together[k] += count[slot] - 1
+        for item in items:
+            slot = _slot(labels[item, sample], rule, highest)
+            if slot >= 0:
+                count[slot] = 0
     return together, seen
 
 

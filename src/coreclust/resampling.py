@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 # What a stream of random numbers is for. A sample that is drawn again uses the next two.
 ROWS, ESTIMATOR = 0, 1
@@ -47,6 +48,13 @@ def draw_entropy(random_state: int | np.random.RandomState | None) -> int:
         words = random_state.randint(0, 2**31, size=4, dtype=np.int64)
         return int(sum(int(word) << (31 * place) for place, word in enumerate(words)))
     return int(random_state)
+
+
+def draw_seed(random_state: int | np.random.RandomState | None) -> int:
+    """Turn a scikit-learn random_state into a seed for a kernel: an int stays what it is."""
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def stream(entropy: int, *key: int) -> np.random.Generator:

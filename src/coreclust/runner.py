@@ -10,19 +10,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
 from coreclust._compat import number_of_items
+from coreclust.batching import BatchLabeller
 from coreclust.ensemble import LabelEnsemble, label_dtype
-from coreclust.functions import ClusteringFunction
+from coreclust.functions import ClusteringFunction, draw_estimator_seed
 from coreclust.pairs import ABSENT
 from coreclust.progress import Progress
 from coreclust.resampling import ESTIMATOR, ROWS, Bootstrap, stream
 
 TRIES = 5
-_SAMPLES_A_TASK = 10
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,15 @@ class _Task:
     y: Any
     scheme: Bootstrap
     entropy: int
+
+    def rows(self, sample: int, attempt: int) -> NDArray[np.int64]:
+        """Draw the items of a sample, with repetitions."""
+        rng = stream(self.entropy, sample, 2 * attempt + ROWS)
+        return self.scheme.draw(number_of_items(self.X), rng)
+
+    def rng(self, sample: int, attempt: int) -> np.random.Generator:
+        """Return the random numbers of a sample's estimator."""
+        return stream(self.entropy, sample, 2 * attempt + ESTIMATOR)
 
 
 @dataclass(frozen=True)
@@ -55,11 +65,13 @@ def label_samples(
     n_jobs: int | None = None,
     verbose: int = 0,
     on_sample: Callable[[], None] | None = None,
-    samples_per_task: int = _SAMPLES_A_TASK,
+    labeller: BatchLabeller | None = None,
+    samples_per_task: int | None = None,
 ) -> tuple[LabelEnsemble, int]:
     """Draw and label samples 0 to `n_resamples` - 1.
 
     The result depends on nothing but the function, the data, the scheme and the entropy.
+    With a `labeller`, samples are labelled by it instead of the function, in threads.
 
     Returns
     -------
@@ -67,6 +79,8 @@ def label_samples(
         Without the samples that failed on every try.
     n_dropped : int
     """
+    if samples_per_task is None:
+        samples_per_task = 1 if labeller is None else _samples_a_batch(X)
     task = _Task(function, X, y, scheme, entropy)
     blocks = (
         range(begin, min(begin + samples_per_task, n_resamples))
@@ -76,8 +90,13 @@ def label_samples(
     n_labelled = 0
     errors: list[str] = []
     progress = Progress(n_resamples, "samples", enabled=verbose > 0)
-    with _one_thread_each():
-        results = _in_parallel((delayed(_label_block)(task, block) for block in blocks), n_jobs)
+    # catch_warnings, because the threads of joblib do not leave the filters as they were.
+    with _threadpools().limit(limits=1), warnings.catch_warnings():
+        if labeller is None:
+            calls = (delayed(_label_block)(task, block) for block in blocks)
+        else:
+            calls = (delayed(_label_batch)(task, labeller, block) for block in blocks)
+        results = _in_parallel(calls, n_jobs, threads=labeller is not None)
         try:
             for block in results:
                 if block.labels.dtype.itemsize > labels.dtype.itemsize:
@@ -97,15 +116,33 @@ def label_samples(
             results.close()  # stops what is still running
             progress.close()
     _report(errors, n_resamples)
-    return LabelEnsemble(labels[:n_labelled].T), len(errors)
+    return LabelEnsemble._owning(labels[:n_labelled].T), len(errors)
 
 
-def _in_parallel(calls: Iterable[Any], n_jobs: int | None) -> Generator[_Block, None, None]:
-    """Yield the results of the calls in their order, as they come."""
+def _samples_a_batch(X: Any) -> int:
+    """Return how many samples a kernel may label in one go.
+
+    Enough to hide the cost of a call, but few enough to stop soon after a Ctrl-C, which
+    waits for the kernels that are running.
+    """
+    return max(1, min(64, 20_000 // number_of_items(X)))
+
+
+def _in_parallel(
+    calls: Iterable[Any], n_jobs: int | None, *, threads: bool
+) -> Generator[_Block, None, None]:
+    """Yield the results of the calls in their order, as they come.
+
+    Kernels run in threads and, unless the user says otherwise, on all cores.
+    """
+    backend, configured = get_active_backend()
+    if threads and n_jobs is None and configured is None and not backend.nesting_level:
+        n_jobs = -1
+    how = {"n_jobs": n_jobs, "prefer": "threads" if threads else None}
     try:
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+        parallel = Parallel(return_as="generator", **how)
     except ValueError:  # a backend that only returns everything at once
-        parallel = Parallel(n_jobs=n_jobs)
+        parallel = Parallel(**how)
     yield from parallel(calls)
 
 
@@ -113,7 +150,10 @@ def _label_block(task: _Task, samples: range) -> _Block:
     n_items = number_of_items(task.X)
     labels = np.full((len(samples), n_items), ABSENT, dtype=np.int64)
     errors: list[str] = []
-    with _one_thread_each():
+    # The thread count of BLAS belongs to the whole process: only the main thread of a worker
+    # may set and restore it. That of OpenMP belongs to the thread.
+    is_main = threading.current_thread() is threading.main_thread()
+    with _threadpools().limit(limits=1, user_api=None if is_main else "openmp"):
         for sample in samples:
             found, error = _label_one(task, sample)
             if found is None:
@@ -125,16 +165,35 @@ def _label_block(task: _Task, samples: range) -> _Block:
     return _Block(labels.astype(label_dtype(int(labels.max(initial=0)))), errors)
 
 
+def _label_batch(task: _Task, labeller: BatchLabeller, samples: range) -> _Block:
+    """Label all samples of a block at once; draw again those that fail."""
+    n_items = number_of_items(task.X)
+    labels = np.empty((len(samples), n_items), dtype=np.int32)
+    pending = np.arange(len(samples))
+    for attempt in range(TRIES):
+        counts = np.empty((pending.size, n_items), dtype=np.int32)
+        seeds = np.zeros(pending.size, dtype=np.int64)
+        for place, sample in enumerate(pending.tolist()):
+            rows = task.rows(samples[sample], attempt)
+            counts[place] = np.bincount(rows, minlength=n_items)
+            if labeller.seeded:
+                seeds[place] = draw_estimator_seed(task.rng(samples[sample], attempt))
+        labels[pending], failed = labeller(counts, seeds)
+        pending = pending[failed]
+        if pending.size == 0:
+            break
+    labels = np.delete(labels, pending, axis=0)
+    message = "ValueError: too few distinct items for the clusters asked for."
+    return _Block(labels.astype(label_dtype(int(labels.max(initial=0)))), [message] * pending.size)
+
+
 def _label_one(
     task: _Task, sample: int
 ) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]] | None, str]:
     """Draw and label one sample, again if that fails; return plain data or an error."""
     message = ""
     for attempt in range(TRIES):
-        rows = task.scheme.draw(
-            number_of_items(task.X), stream(task.entropy, sample, 2 * attempt + ROWS)
-        )
-        rng = stream(task.entropy, sample, 2 * attempt + ESTIMATOR)
+        rows, rng = task.rows(sample, attempt), task.rng(sample, attempt)
         try:
             return task.function.label_sample(task.X, task.y, rows, rng), ""
         except Exception as error:  # noqa: BLE001 - counted and reported by the caller
@@ -156,15 +215,9 @@ def _report(errors: list[str], n_resamples: int) -> None:
 
 @functools.cache
 def _threadpools() -> ThreadpoolController:
-    return ThreadpoolController()
+    """Return the thread pools of the libraries under the clusterers.
 
-
-def _one_thread_each() -> Any:
-    """Keep libraries under the clusterers to one thread.
-
-    Sums over several threads depend on their number in the last bit; and samples are
-    what runs in parallel here. The thread count of BLAS belongs to the whole process,
-    so only a main thread may set and restore it; that of OpenMP belongs to the thread.
+    They are held to one thread: sums over several depend on their number in the last
+    bit, and samples are what runs in parallel here.
     """
-    main = threading.current_thread() is threading.main_thread()
-    return _threadpools().limit(limits=1, user_api=None if main else "openmp")
+    return ThreadpoolController()

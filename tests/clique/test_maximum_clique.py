@@ -155,6 +155,17 @@ def test_a_time_limit_gives_a_valid_clique_and_a_valid_bound():
     assert len(clique) < bound <= 400
 
 
+def test_a_time_limit_holds_on_a_large_graph_with_few_conflicts():
+    rng = np.random.default_rng(0)
+    adjacency = ~random_graph(rng, 3000, 20 / 3000)
+    np.fill_diagonal(adjacency, False)
+    begin = time.perf_counter()
+    clique, bound = maximum_clique(adjacency, time_limit=1, return_bound=True)
+    assert time.perf_counter() - begin < 20  # 3 s on an idle machine, and minutes without limit
+    assert is_clique(adjacency, clique)
+    assert 400 < len(clique) < bound < 1600
+
+
 def test_no_time_at_all_is_still_an_answer():
     adjacency = random_graph(np.random.default_rng(0), 80, 0.9)
     clique, bound = maximum_clique(adjacency, time_limit=0, return_bound=True)
@@ -169,6 +180,7 @@ def test_no_time_at_all_is_still_an_answer():
         (np.zeros(4), ValueError, "adjacency must be a square matrix"),
         ([[0, 1], [0, 0]], ValueError, "adjacency must be symmetric"),
         (csr_matrix([[0, 1], [0, 0]]), ValueError, "adjacency must be symmetric"),
+        ([[0, np.nan], [np.nan, 0]], ValueError, "adjacency must be finite"),
         ([["a", "b"], ["b", "a"]], TypeError, "adjacency must be boolean or numeric"),
     ],
 )

@@ -9,6 +9,7 @@ the clock or at a Ctrl-C, and goes on where it stopped.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from coreclust._numba import kernel, lowest_bit, popcount
 from coreclust.clique.graph import Graph, Solution
 
-_NODES_A_SLICE = 20_000
+_SECONDS_A_SLICE = 0.05
 
 
 def branch_and_bound(
@@ -35,9 +36,14 @@ def branch_and_bound(
     """
     order = _degeneracy_order(conflicts.indptr, conflicts.indices)
     search = _Search(conflicts.subgraph(order), start[order])
-    while not search.run(_NODES_A_SLICE):
-        if expired():
+    nodes = 1
+    while True:
+        begin = time.monotonic()
+        if search.run(nodes) or expired():
             break
+        # How the search is cut into slices has no influence on where it goes.
+        taken = max(time.monotonic() - begin, 1e-6)
+        nodes = max(1, min(2 * nodes, int(nodes * _SECONDS_A_SLICE / taken)))
     return Solution(np.sort(order[search.best]), search.upper_bound)
 
 

@@ -6,7 +6,7 @@ counted in `offset`, and notes on a trail how to carry a solution back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from coreclust.clique.graph import Graph
 
@@ -34,10 +34,10 @@ class FoldedGraph:
         self._trail: list[tuple[str, tuple[int, ...]]] = []
         self._pending: dict[int, None] = {}
 
-    def reduce(self) -> None:
-        """Apply all rules until none changes anything."""
+    def reduce(self, expired: Callable[[], bool] = lambda: False) -> None:
+        """Apply all rules until none changes anything, or until `expired()`."""
         self._touch(reversed(self.adjacency))
-        while self._pending:
+        while self._pending and not expired():
             vertex = self._pending.popitem()[0]
             if vertex in self.adjacency:
                 self._reduce_at(vertex)

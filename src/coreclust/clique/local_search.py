@@ -10,8 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coreclust._numba import kernel
+from coreclust._numba import kernel, random_below, random_state_of
 from coreclust.clique.graph import Graph
+
+_MOST_VISITS = 30_000_000  # about a tenth of a second: kernels cannot be interrupted
 
 
 def improve_independent_set(
@@ -24,24 +26,13 @@ def improve_independent_set(
     start shortens more than in proportion.
     """
     size = graph.n_vertices + graph.indices.size
-    visits = min(500 * size, 3_000_000) + 30 * size if thorough else 100_000 + 30 * size
+    visits = min(30 * size, _MOST_VISITS) + (min(500 * size, 3_000_000) if thorough else 100_000)
     return _improve(graph.indptr, graph.indices, chosen, visits)
 
 
 def prefer_low_numbers(graph: Graph, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Exchange chosen vertices one for one for lower-numbered ones while that is possible."""
     return _prefer_low_numbers(graph.indptr, graph.indices, chosen)
-
-
-@kernel
-def _random_below(state, bound):
-    """Return a number below `bound` from a xorshift generator held in `state[0]`."""
-    x = state[0]
-    x ^= x << np.uint64(13)
-    x ^= x >> np.uint64(7)
-    x ^= x << np.uint64(17)
-    state[0] = x
-    return np.int64((x >> np.uint64(11)) % np.uint64(bound))
 
 
 @kernel
@@ -99,7 +90,7 @@ def _improve(indptr, indices, start, visits):
     single = np.empty(n, dtype=np.int64)
     queue = np.empty(n, dtype=np.int64)
     queued = np.zeros(n, dtype=np.bool_)
-    state = np.array([0x9E3779B97F4A7C15], dtype=np.uint64)
+    state = random_state_of(0)
     for v in range(n):  # start from a maximal set
         if tight[v] == 0 and not chosen[v]:
             _toggle(indptr, indices, chosen, tight, v, journal, 0)
@@ -118,9 +109,9 @@ def _improve(indptr, indices, start, visits):
                     n_queue += 1
             first_round = False
         else:
-            v = _random_below(state, n)
+            v = random_below(state, n)
             while chosen[v]:
-                v = _random_below(state, n)
+                v = random_below(state, n)
             for u in indices[indptr[v] : indptr[v + 1]]:
                 if chosen[u]:
                     n_moves = _toggle(indptr, indices, chosen, tight, u, journal, n_moves)
@@ -164,7 +155,7 @@ def _improve(indptr, indices, start, visits):
         visits -= n // 8 + 16
         # A smaller set is kept now and then, the more rarely the more it loses.
         odds = 1 + (size - new_size) * (best_size - new_size)
-        if new_size < size and _random_below(state, odds) > 0:
+        if new_size < size and random_below(state, odds) > 0:
             while n_moves > 0:
                 n_moves -= 1
                 _toggle(indptr, indices, chosen, tight, journal[n_moves], journal, n_moves)

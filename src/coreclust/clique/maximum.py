@@ -73,6 +73,9 @@ def _check_adjacency(adjacency: Any) -> Any:
         )
     if adjacency.dtype.kind not in "biuf":
         raise TypeError(f"adjacency must be boolean or numeric, got dtype {adjacency.dtype}.")
+    values = adjacency.data if issparse(adjacency) else adjacency
+    if adjacency.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError("adjacency must be finite, got NaN or infinity.")
     edges = csr_array(adjacency != 0) if issparse(adjacency) else adjacency != 0
     one_way = (edges != edges.T).nnz if issparse(edges) else not np.array_equal(edges, edges.T)
     if one_way:

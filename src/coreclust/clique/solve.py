@@ -14,8 +14,9 @@ from coreclust.clique.graph import Graph, Solution
 from coreclust.clique.local_search import improve_independent_set, prefer_low_numbers
 from coreclust.clique.reductions import reduce_graph
 
-# Folding keeps its graph in Python sets; beyond this it would cost more than it saves.
+# Folding keeps its graph in Python sets, and finds little to do where conflicts are dense.
 _MOST_NEIGHBOURS_TO_FOLD = 2_000_000
+_MOST_CONFLICTS_A_VERTEX_TO_FOLD = 100
 
 
 class Deadline:
@@ -80,10 +81,11 @@ def _prove(graph: Graph, chosen: NDArray[np.bool_], deadline: Deadline) -> Solut
 
 def _solve_folded(graph: Graph, deadline: Deadline) -> Solution:
     """Fold a graph, solve what is left component by component, and unfold."""
-    if graph.indices.size > _MOST_NEIGHBOURS_TO_FOLD:
+    limit = min(_MOST_NEIGHBOURS_TO_FOLD, _MOST_CONFLICTS_A_VERTEX_TO_FOLD * graph.n_vertices)
+    if graph.indices.size > limit:
         return _solve_components(graph, deadline)
     folded = FoldedGraph(graph)
-    folded.reduce()
+    folded.reduce(deadline.expired)
     # A vertex of weight w becomes w twins: the search knows how to deal with twins.
     copies = [v for v in sorted(folded.adjacency) for _ in range(folded.weight[v])]
     solution = _solve_components(_expand(folded, copies), deadline)

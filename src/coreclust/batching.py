@@ -1,0 +1,104 @@
+"""Labelling many samples at once, for estimators that have compiled code for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.cluster import KMeans as SklearnKMeans
+
+from coreclust.cluster import HierarchicalClustering, KMeans
+
+
+class BatchLabeller(Protocol):
+    """Labels samples of one dataset, given by how often each item is in them.
+
+    An estimator offers one by a method ``_batch_labeller(X)``, which may return None
+    where it cannot. What is the same for all samples is computed there, once. For each
+    sample the labels must be those of ``fit_predict(X[items], sample_weight=counts)``
+    with ``random_state=seed``, so that both paths give the same answer.
+    """
+
+    @property
+    def seeded(self) -> bool:
+        """Whether the labels depend on the seeds at all."""
+
+    def __call__(
+        self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Label some samples; called from several threads at once.
+
+        Parameters
+        ----------
+        counts : ndarray of shape (n_samples, n_items)
+            How often each item is in each sample.
+        seeds : ndarray of shape (n_samples,)
+            The random_state of each sample.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples, n_items)
+            From 0 on, NOISE, or ABSENT where the count is 0.
+        failed : ndarray of bool of shape (n_samples,)
+            Samples that could not be clustered.
+        """
+
+
+def _twin_of_kmeans(estimator: SklearnKMeans) -> KMeans | None:
+    given_centres = not isinstance(estimator.init, str)
+    usual = (
+        estimator.algorithm == "lloyd"
+        and not estimator.verbose
+        and not callable(estimator.init)
+        and (given_centres or estimator.init == "k-means++")
+    )
+    if not usual:
+        return None
+    return KMeans(
+        estimator.n_clusters,
+        init=estimator.init,
+        n_init=1 if estimator.n_init == "auto" or given_centres else estimator.n_init,
+        max_iter=estimator.max_iter,
+        tol=estimator.tol,
+    )
+
+
+def _twin_of_agglomerative(estimator: AgglomerativeClustering) -> HierarchicalClustering | None:
+    usual = (
+        estimator.connectivity is None
+        and estimator.n_clusters is not None
+        and estimator.distance_threshold is None
+        and estimator.metric in ("euclidean", "precomputed")
+    )
+    if not usual:
+        return None
+    return HierarchicalClustering(
+        estimator.n_clusters, linkage=estimator.linkage, metric=estimator.metric
+    )
+
+
+# Estimators of other packages, by exact type (a subclass may do anything), with a function
+# that returns the native estimator that does the same, or None where a parameter asks for
+# something else.
+_NATIVE_TWINS: dict[type, Callable[[Any], Any]] = {
+    SklearnKMeans: _twin_of_kmeans,
+    AgglomerativeClustering: _twin_of_agglomerative,
+}
+
+
+def batch_labeller(estimator: Any, X: Any) -> BatchLabeller | None:
+    """Return what labels many samples of X at once like `estimator` would, if anything does."""
+    twin = _NATIVE_TWINS.get(type(estimator))
+    native = estimator if twin is None else twin(estimator)
+    offer = getattr(native, "_batch_labeller", None)
+    if offer is None or not isinstance(X, np.ndarray):
+        return None
+    try:
+        return offer(X)
+    except ValueError:
+        if twin is None:
+            raise
+        return None  # such as distances that are not symmetric: let the original decide

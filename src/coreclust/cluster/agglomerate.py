@@ -1,0 +1,175 @@
+"""Kernels of hierarchical clustering: the nearest-neighbour chain, and the cut of its tree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coreclust._numba import kernel
+
+# Codes of the linkages for the kernels.
+LINKAGES = {"single": 0, "complete": 1, "average": 2, "ward": 3}
+
+
+@kernel
+def label_samples(distances, counts, n_clusters, linkage):
+    """Label samples given by the multiplicities of the items; -2 marks absent items."""
+    n_samples, n_items = counts.shape
+    labels = np.full((n_samples, n_items), -2, dtype=np.int32)
+    for sample in range(n_samples):
+        items = np.flatnonzero(counts[sample])
+        n = items.size
+        if n <= n_clusters:
+            labels[sample][items] = np.arange(n)
+            continue
+        between = np.empty((n, n))
+        for a in range(n):
+            row = distances[items[a]]
+            for b in range(n):
+                between[a, b] = row[items[b]]
+        sizes = counts[sample][items].astype(np.float64)
+        pairs, heights = merge_all(between, sizes, linkage)
+        found = cut(pairs, heights, n_clusters)
+        for k in range(n):
+            labels[sample, items[k]] = found[k]
+    return labels
+
+
+@kernel
+def merge_all(distances, sizes, linkage):
+    """Merge items until one cluster is left, by following chains of nearest neighbours.
+
+    (Murtagh 1983; Müllner 2011.) A cluster goes by the number of one of its items.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n, n)
+        Symmetric; overwritten.
+    sizes : ndarray of shape (n,)
+        Multiplicities of the items; overwritten. An item of multiplicity w counts as w
+        copies that have merged at height 0.
+    linkage : int
+
+    Returns
+    -------
+    pairs : ndarray of shape (n - 1, 2)
+        The two clusters merged; the union goes by the second. In the order found, which
+        is not that of the heights.
+    heights : ndarray of shape (n - 1,)
+    """
+    n = sizes.size
+    ward = linkage == 3
+    if ward:  # squared distances, times two in the way heights are counted
+        for i in range(n):
+            for j in range(n):
+                share = 2 * sizes[i] * sizes[j] / (sizes[i] + sizes[j])
+                distances[i, j] *= share * distances[i, j]
+    pairs = np.empty((n - 1, 2), dtype=np.int64)
+    heights = np.empty(n - 1)
+    alive = np.arange(n)
+    n_alive = n
+    chain = np.empty(n, dtype=np.int64)
+    length = 0
+    for step in range(n - 1):
+        if length == 0:
+            chain[0] = alive[0]
+            length = 1
+        while True:
+            x = chain[length - 1]
+            # Where distances tie the previous one is preferred: the chain cannot cycle.
+            y = chain[length - 2] if length > 1 else -1
+            least = distances[x, y] if length > 1 else np.inf
+            row = distances[x]
+            for k in range(n_alive):
+                i = alive[k]
+                if row[i] < least and i != x:
+                    least = row[i]
+                    y = i
+            if length > 1 and y == chain[length - 2]:
+                break
+            if y < 0:  # all the others are infinitely far away
+                y = alive[0] if alive[0] != x else alive[1]
+                if length > 1:
+                    break
+            chain[length] = y
+            length += 1
+        length -= 2
+        if x > y:
+            x, y = y, x
+        pairs[step, 0] = x
+        pairs[step, 1] = y
+        heights[step] = np.sqrt(least) if ward else least
+        for k in range(n_alive):
+            if alive[k] == x:
+                for later in range(k, n_alive - 1):
+                    alive[later] = alive[later + 1]
+                break
+        n_alive -= 1
+        size_x, size_y = sizes[x], sizes[y]
+        for k in range(n_alive):
+            i = alive[k]
+            if i == y:
+                continue
+            to_x, to_y = distances[x, i], distances[y, i]
+            if linkage == 0:
+                new = min(to_x, to_y)
+            elif linkage == 1:
+                new = max(to_x, to_y)
+            elif linkage == 2:
+                new = (size_x * to_x + size_y * to_y) / (size_x + size_y)
+            else:
+                size_i = sizes[i]
+                new = ((size_x + size_i) * to_x + (size_y + size_i) * to_y - size_i * least) / (
+                    size_x + size_y + size_i
+                )
+            distances[y, i] = new
+            distances[i, y] = new
+        sizes[y] = size_x + size_y
+    return pairs, heights
+
+
+@kernel
+def _root(parent, i):
+    while parent[i] != i:
+        parent[i] = parent[parent[i]]
+        i = parent[i]
+    return i
+
+
+@kernel
+def cut(pairs, heights, n_clusters):
+    """Undo the highest merges until there are `n_clusters`; number clusters by first item."""
+    n = heights.size + 1
+    parent = np.arange(n)
+    order = np.argsort(heights, kind="mergesort")
+    for step in order[: n - n_clusters]:
+        a = _root(parent, pairs[step, 0])
+        b = _root(parent, pairs[step, 1])
+        parent[a] = b
+    names = np.full(n, -1, dtype=np.int32)
+    labels = np.empty(n, dtype=np.int32)
+    n_named = 0
+    for i in range(n):
+        root = _root(parent, i)
+        if names[root] < 0:
+            names[root] = n_named
+            n_named += 1
+        labels[i] = names[root]
+    return labels
+
+
+@kernel
+def tree(pairs, heights):
+    """Sort the merges by height and number each new cluster from n on, as scipy does."""
+    n = heights.size + 1
+    parent = np.arange(n)
+    node = np.arange(n)
+    order = np.argsort(heights, kind="mergesort")
+    children = np.empty((n - 1, 2), dtype=np.int64)
+    for rank in range(n - 1):
+        a = _root(parent, pairs[order[rank], 0])
+        b = _root(parent, pairs[order[rank], 1])
+        children[rank, 0] = min(node[a], node[b])
+        children[rank, 1] = max(node[a], node[b])
+        parent[a] = b
+        node[b] = n + rank
+    return children, heights[order]

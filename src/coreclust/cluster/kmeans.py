@@ -1,0 +1,191 @@
+"""k-means++ at compiled speed."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from coreclust._compat import Interval, StrOptions, check_sample_weight, fit_context
+from coreclust.cluster.lloyd import best_of_runs, label_samples, nearest_centres
+from coreclust.resampling import draw_seed
+
+
+class KMeans(ClusterMixin, BaseEstimator):
+    """k-means clustering by greedy k-means++ seeding and Lloyd's algorithm.
+
+    The same method as scikit-learn's, made for many fits of small data: inside
+    :class:`~coreclust.CoreClustering` all samples are clustered in one compiled loop.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    init : "k-means++" or array-like of shape (n_clusters, n_features), default="k-means++"
+        How the first centres are found, or the centres themselves.
+    n_init : int, default=10
+        Number of runs; the one with the least inertia counts. With given centres, one.
+    max_iter : int, default=300
+        Most iterations of a run.
+    tol : float, default=0.0
+        A run ends when the sum of the squared movements of the centres is at most this
+        share of the mean variance of the features. By default it ends when no item
+        changes its cluster any more.
+    random_state : int, RandomState or None, default=None
+        Seed of the k-means++ draws.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    labels_ : ndarray of int of shape (n_items,)
+    inertia_ : float
+        Weighted sum of squared distances of the items to their centres.
+    n_iter_ : int
+        Iterations of the best run.
+    n_features_in_ : int
+
+    Notes
+    -----
+    A cluster that loses all its items gets the item that lies farthest from its centre.
+    If the data has fewer distinct rows than clusters, each is a cluster of its own, and a
+    warning says so.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust.cluster import KMeans
+    >>> kmeans = KMeans(3, random_state=0).fit(load_iris().data)
+    >>> round(kmeans.inertia_, 2)
+    78.85
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions({"k-means++"}), "array-like"],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: str | ArrayLike = "k-means++",
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 0.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> KMeans:
+        """Find the centres.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_items,), default=None
+            A weight of 2 is the same as two copies of the item; items of weight 0 get a
+            label, but no say.
+
+        Returns
+        -------
+        self : KMeans
+        """
+        X = validate_data(self, X, dtype=np.float64, order="C")
+        weights = check_sample_weight(sample_weight, X)
+        counted = weights > 0
+        if counted.sum() < self.n_clusters:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} must not exceed the number of items with a "
+                f"positive weight, n_samples={counted.sum()}."
+            )
+        labels, self.cluster_centers_, self.inertia_, self.n_iter_ = best_of_runs(
+            X[counted],
+            weights[counted],
+            int(self.n_clusters),
+            *self._settings(X.shape[1]),
+            draw_seed(self.random_state),
+        )
+        if counted.all():
+            self.labels_ = labels
+        else:
+            self.labels_ = nearest_centres(X, self.cluster_centers_)
+        self._drop_empty_clusters()
+        return self
+
+    def fit_predict(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> NDArray[np.int32]:
+        """Find the centres and return the labels of the items."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Return the label of the nearest centre for each item."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return nearest_centres(X, self.cluster_centers_)
+
+    def _settings(self, n_features: int) -> tuple[NDArray[np.float64], int, int, float]:
+        """Return init, n_init, max_iter and tol as the kernels want them."""
+        if isinstance(self.init, str):
+            return np.empty((0, n_features)), int(self.n_init), int(self.max_iter), float(self.tol)
+        init = np.asarray(self.init, dtype=np.float64)
+        if init.shape != (self.n_clusters, n_features):
+            raise ValueError(
+                f"init must be 'k-means++' or centres of shape ({self.n_clusters}, {n_features}), "
+                f"got shape {init.shape}."
+            )
+        return init, 1, int(self.max_iter), float(self.tol)
+
+    def _drop_empty_clusters(self) -> None:
+        used, labels = np.unique(self.labels_, return_inverse=True)
+        if used.size < self.n_clusters:
+            warnings.warn(
+                f"n_clusters={self.n_clusters}, but the data has only {used.size} distinct rows; "
+                "each is a cluster of its own.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+            self.labels_ = labels.astype(np.int32)
+            self.cluster_centers_ = self.cluster_centers_[used]
+
+    def _batch_labeller(self, X: NDArray[Any]) -> _Labeller:
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        return _Labeller(X, int(self.n_clusters), *self._settings(X.shape[1]))
+
+
+@dataclass(frozen=True)
+class _Labeller:
+    """Labels many samples; see `coreclust.batching`."""
+
+    X: NDArray[np.float64]
+    n_clusters: int
+    init: NDArray[np.float64]
+    n_init: int
+    max_iter: int
+    tol: float
+    seeded: bool = True
+
+    def __call__(
+        self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        settings = (self.n_clusters, self.init, self.n_init, self.max_iter, self.tol)
+        return label_samples(self.X, counts, seeds, *settings), np.zeros(len(seeds), dtype=bool)

@@ -1,0 +1,190 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.cluster import KMeans as SklearnKMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from coreclust.cluster import KMeans
+
+WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
+
+
+@parametrize_with_checks(
+    [KMeans(3)],
+    expected_failed_checks=lambda _: {WEIGHTS: "shuffles the rows, so k-means++ draws others"},
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+def mixture(seed, n=None, d=None, k=None):
+    rng = np.random.default_rng(seed)
+    n, d, k = n or rng.integers(20, 300), d or rng.integers(1, 9), k or rng.integers(2, 9)
+    centres = 3 * rng.normal(size=(k, d))
+    return centres[rng.integers(k, size=n)] + rng.normal(size=(n, d)), int(k)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_same_inertia_as_scikit_learn_from_the_same_centres(seed):
+    X, k = mixture(seed)
+    rng = np.random.default_rng([1, seed])
+    init = X[rng.choice(len(X), k, replace=False)]
+    weights = rng.integers(1, 5, size=len(X)) if seed % 2 else None
+    ours = KMeans(k, init=init).fit(X, sample_weight=weights)
+    theirs = SklearnKMeans(k, init=init, n_init=1, tol=0).fit(X, sample_weight=weights)
+    assert ours.inertia_ == pytest.approx(theirs.inertia_, rel=1e-6)
+    np.testing.assert_array_equal(ours.labels_, theirs.labels_)
+    np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, rtol=1e-8)
+
+
+def lloyd_twin(X, weights, centres):
+    """Lloyd's algorithm, plainly, from centres that leave no cluster empty."""
+    labels = None
+    while True:
+        distances = ((X[:, None] - centres[None]) ** 2).sum(-1)
+        new = distances.argmin(1)
+        if labels is not None and (new == labels).all():
+            return labels, centres
+        labels = new
+        if np.unique(labels).size < len(centres):
+            return None, None
+        centres = np.array(
+            [
+                np.average(X[labels == c], axis=0, weights=weights[labels == c])
+                for c in range(len(centres))
+            ]
+        )
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=60)
+def test_bounds_change_nothing(seed):
+    X, k = mixture(seed)
+    rng = np.random.default_rng([2, seed])
+    weights = rng.random(len(X)) + 0.1
+    init = X[rng.choice(len(X), k, replace=False)]
+    labels, centres = lloyd_twin(X, weights, init)
+    if labels is None:
+        return
+    ours = KMeans(k, init=init).fit(X, sample_weight=weights)
+    np.testing.assert_array_equal(ours.labels_, labels)
+    np.testing.assert_allclose(ours.cluster_centers_, centres)
+
+
+def test_weights_equal_copies():
+    for seed in range(20):
+        X, k = mixture(seed)
+        rng = np.random.default_rng([3, seed])
+        counts = rng.integers(1, 4, size=len(X))
+        init = X[rng.choice(len(X), k, replace=False)]
+        weighted = KMeans(k, init=init).fit(X, sample_weight=counts)
+        copies = KMeans(k, init=init).fit(np.repeat(X, counts, axis=0))
+        assert weighted.inertia_ == pytest.approx(copies.inertia_, rel=1e-9)
+        np.testing.assert_array_equal(np.repeat(weighted.labels_, counts), copies.labels_)
+
+
+def test_seeding_with_weights_draws_like_copies():
+    # One iteration from k-means++ on four items: how often does each share the first one's
+    # cluster? 6000 runs each: the standard error of a difference is 0.009 at most.
+    X = np.array([[0.0], [1.0], [4.0], [9.0]])
+    counts = np.array([1, 3, 1, 2])
+    shares = np.zeros((2, 4))
+    for seed in range(6000):
+        for way, (data, weight) in enumerate([(X, counts), (np.repeat(X, counts, 0), None)]):
+            kmeans = KMeans(2, n_init=1, max_iter=1, random_state=seed).fit(
+                data, sample_weight=weight
+            )
+            shares[way] += kmeans.predict(X) == kmeans.predict(X[:1])
+    np.testing.assert_allclose(shares[0] / 6000, shares[1] / 6000, atol=0.04)
+
+
+def test_mean_inertia_is_no_worse_than_scikit_learns():
+    # Over 8 datasets and 15 seeds; a worse seeding shows as several per cent.
+    ratios = []
+    for data_seed in range(8):
+        X, _ = mixture(data_seed, n=200, d=4, k=6)
+        ours = [KMeans(8, random_state=s).fit(X).inertia_ for s in range(15)]
+        theirs = [SklearnKMeans(8, n_init=10, random_state=s).fit(X).inertia_ for s in range(15)]
+        ratios.append(np.mean(ours) / np.mean(theirs))
+    assert np.mean(ratios) < 1.002
+    assert max(ratios) < 1.01
+
+
+def test_more_runs_are_never_worse():
+    X, _ = mixture(0, n=150, d=3, k=7)
+    for seed in range(10):
+        inertias = [KMeans(7, n_init=n, random_state=seed).fit(X).inertia_ for n in (1, 3, 10)]
+        assert inertias == sorted(inertias, reverse=True)
+
+
+def test_empty_clusters_are_filled():
+    X = np.vstack([np.zeros((5, 1)), np.full((5, 1), 10.0), [[11.0]]])
+    init = [[0.0], [100.0], [200.0]]  # the last two get nothing at first
+    kmeans = KMeans(3, init=init).fit(X)
+    assert np.unique(kmeans.labels_).size == 3
+    assert kmeans.inertia_ == pytest.approx(0.0)
+
+
+def test_fewer_distinct_rows_than_clusters():
+    X = np.repeat([[0.0, 1.0], [2.0, 3.0]], 4, axis=0)
+    with pytest.warns(ConvergenceWarning, match="n_clusters=5, but the data has only 2 distinct"):
+        kmeans = KMeans(5, random_state=0).fit(X)
+    assert adjusted_rand_score(kmeans.labels_, np.repeat([0, 1], 4)) == 1
+    assert set(kmeans.labels_) == {0, 1}
+    assert kmeans.cluster_centers_.shape == (2, 2)
+    assert kmeans.inertia_ == 0
+    assert np.isfinite(kmeans.cluster_centers_).all()
+
+
+def test_items_of_no_weight_get_a_label_but_no_say():
+    X = np.array([[0.0], [1.0], [10.0], [11.0], [1000.0]])
+    kmeans = KMeans(2, random_state=0).fit(X, sample_weight=[1, 1, 1, 1, 0])
+    np.testing.assert_allclose(np.sort(kmeans.cluster_centers_.ravel()), [0.5, 10.5])
+    assert kmeans.labels_[4] == kmeans.labels_[3]
+
+
+def test_predict_is_the_nearest_centre():
+    X, k = mixture(3)
+    kmeans = KMeans(k, random_state=0).fit(X)
+    new = np.random.default_rng(0).normal(size=(50, X.shape[1]))
+    distances = ((new[:, None] - kmeans.cluster_centers_[None]) ** 2).sum(-1)
+    np.testing.assert_array_equal(kmeans.predict(new), distances.argmin(1))
+    np.testing.assert_array_equal(kmeans.predict(X), kmeans.labels_)
+
+
+def test_tolerance_stops_early():
+    X, k = mixture(5, n=300, d=5, k=8)
+    strict = KMeans(k, n_init=1, random_state=0).fit(X)
+    loose = KMeans(k, n_init=1, tol=0.5, random_state=0).fit(X)
+    assert loose.n_iter_ < strict.n_iter_
+    assert loose.inertia_ >= strict.inertia_
+    assert KMeans(k, n_init=1, max_iter=1, random_state=0).fit(X).n_iter_ == 1
+
+
+@pytest.mark.parametrize(
+    ("params", "X", "message"),
+    [
+        ({"n_clusters": 5}, np.zeros((3, 2)), "n_clusters=5 must not exceed .* n_samples=3"),
+        ({"n_clusters": 0}, np.zeros((3, 2)), "'n_clusters' parameter"),
+        ({"n_clusters": 2, "init": "random"}, np.zeros((3, 2)), "'init' parameter"),
+        (
+            {"n_clusters": 2, "init": [[1.0, 2.0]]},
+            np.zeros((3, 2)),
+            r"shape \(2, 2\), got shape \(1, 2\)",
+        ),
+        ({"n_clusters": 2, "n_init": 0}, np.zeros((3, 2)), "'n_init' parameter"),
+        ({"n_clusters": 2, "tol": -1}, np.zeros((3, 2)), "'tol' parameter"),
+        ({"n_clusters": 2}, [[np.nan], [1.0]], "contains NaN"),
+    ],
+)
+def test_bad_input(params, X, message):
+    with pytest.raises(ValueError, match=message):
+        KMeans(**params).fit(X)
+
+
+def test_negative_weights_are_refused():
+    with pytest.raises(ValueError, match=r"[Nn]egative values in data passed to `sample_weight`"):
+        KMeans(2).fit(np.arange(4.0)[:, None], sample_weight=[1, 1, 1, -1])
