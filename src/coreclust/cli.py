@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,6 +21,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         arguments.run(arguments)
+    except BrokenPipeError:  # whoever was reading has seen enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         print(f"coreclust: error: {error}", file=sys.stderr)
         return 1
@@ -44,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.add_argument("--alpha", type=_probability, default=0.1, help="default: %(default)s")
     demo.add_argument(
-        "--resamples", type=_whole(1, 10**6), default=500, metavar="M", help="default: %(default)s"
+        "--resamples", type=_whole(1, 10**6), default=1000, metavar="M", help="default: %(default)s"
     )
     demo.add_argument("--seed", type=_whole(0, 2**32 - 1), default=0, help="default: %(default)s")
     demo.add_argument(
@@ -66,7 +69,7 @@ def _demo(arguments: argparse.Namespace) -> None:
 
     arguments.out.mkdir(parents=True, exist_ok=True)
     X = load_iris(as_frame=True).data
-    estimator = KMeans(3, n_init=5)
+    estimator = KMeans(3, n_init=10)
     cc = CoreClustering(
         estimator,
         alpha=arguments.alpha,

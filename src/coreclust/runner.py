@@ -206,7 +206,7 @@ def _report(errors: list[str], n_resamples: int) -> None:
         return
     told = (
         f"{len(errors)} of {n_resamples} samples could not be clustered in {TRIES} tries each; "
-        f"the last error was {errors[-1]}"
+        f"the last error was {errors[-1].rstrip('.')}."
     )
     if 2 * len(errors) > n_resamples:
         raise RuntimeError(f"{told} More than half are lost: too few to rest a guarantee on.")
