@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from coreclust import CoreClustering
 from coreclust.batching import batch_labeller
-from coreclust.cluster import HierarchicalClustering, KMeans
+from coreclust.cluster import HierarchicalClustering, KMeans, TClust, TrimmedKMeans
 
 
 def fit(estimator, X, **kwargs):
@@ -27,6 +27,9 @@ NATIVE = [
         for name in ("single", "complete", "average", "ward")
     ),
     HierarchicalClustering(3, metric="cityblock"),
+    TrimmedKMeans(3, n_init=5),
+    TClust(3, n_init=5),
+    TClust(2, n_init=5, trim=0.2, restr_factor=5.0, equal_weights=True),
 ]
 
 

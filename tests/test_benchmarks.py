@@ -13,3 +13,20 @@ def test_the_clique_benchmark_agrees_with_its_peers():
     assert done.returncode == 0, done.stdout + done.stderr
     assert "networkx" in done.stdout
     assert "disagree" not in done.stderr
+
+
+def test_the_clusterer_benchmark_runs(paper_data, paper_tables):
+    root = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.clusterers", "--data", "../shared", "--quick"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [line.split()[1] for line in done.stdout.splitlines()[1:]] == [
+        "kmeans",
+        "hclust",
+        "tkmeans",
+        "tclust",
+    ]

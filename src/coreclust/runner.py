@@ -33,13 +33,14 @@ class _Task:
     function: ClusteringFunction
     X: Any
     y: Any
+    n_items: int
     scheme: Bootstrap
     entropy: int
 
     def rows(self, sample: int, attempt: int) -> NDArray[np.int64]:
         """Draw the items of a sample, with repetitions."""
         rng = stream(self.entropy, sample, 2 * attempt + ROWS)
-        return self.scheme.draw(number_of_items(self.X), rng)
+        return self.scheme.draw(self.n_items, rng)
 
     def rng(self, sample: int, attempt: int) -> np.random.Generator:
         """Return the random numbers of a sample's estimator."""
@@ -79,14 +80,15 @@ def label_samples(
         Without the samples that failed on every try.
     n_dropped : int
     """
+    n_items = number_of_items(X)
     if samples_per_task is None:
-        samples_per_task = 1 if labeller is None else _samples_a_batch(X)
-    task = _Task(function, X, y, scheme, entropy)
+        samples_per_task = 1 if labeller is None else _samples_a_batch(n_items)
+    task = _Task(function, X, y, n_items, scheme, entropy)
     blocks = (
         range(begin, min(begin + samples_per_task, n_resamples))
         for begin in range(0, n_resamples, samples_per_task)
     )
-    labels = np.empty((n_resamples, number_of_items(X)), dtype=np.int8)
+    labels = np.empty((n_resamples, n_items), dtype=np.int8)
     n_labelled = 0
     errors: list[str] = []
     progress = Progress(n_resamples, "samples", enabled=verbose > 0)
@@ -119,13 +121,13 @@ def label_samples(
     return LabelEnsemble._owning(labels[:n_labelled].T), len(errors)
 
 
-def _samples_a_batch(X: Any) -> int:
+def _samples_a_batch(n_items: int) -> int:
     """Return how many samples a kernel may label in one go.
 
     Enough to hide the cost of a call, but few enough to stop soon after a Ctrl-C, which
     waits for the kernels that are running.
     """
-    return max(1, min(64, 20_000 // number_of_items(X)))
+    return max(1, min(64, 20_000 // n_items))
 
 
 def _in_parallel(
@@ -147,8 +149,7 @@ def _in_parallel(
 
 
 def _label_block(task: _Task, samples: range) -> _Block:
-    n_items = number_of_items(task.X)
-    labels = np.full((len(samples), n_items), ABSENT, dtype=np.int64)
+    labels = np.full((len(samples), task.n_items), ABSENT, dtype=np.int64)
     errors: list[str] = []
     # The thread count of BLAS belongs to the whole process: only the main thread of a worker
     # may set and restore it. That of OpenMP belongs to the thread.
@@ -167,7 +168,7 @@ def _label_block(task: _Task, samples: range) -> _Block:
 
 def _label_batch(task: _Task, labeller: BatchLabeller, samples: range) -> _Block:
     """Label all samples of a block at once; draw again those that fail."""
-    n_items = number_of_items(task.X)
+    n_items = task.n_items
     labels = np.empty((len(samples), n_items), dtype=np.int32)
     pending = np.arange(len(samples))
     for attempt in range(TRIES):

@@ -15,17 +15,18 @@ def label_samples(distances, counts, n_clusters, linkage):
     """Label samples given by the multiplicities of the items; -2 marks absent items."""
     n_samples, n_items = counts.shape
     labels = np.full((n_samples, n_items), -2, dtype=np.int32)
+    workspace = np.empty((n_items, n_items))
     for sample in range(n_samples):
         items = np.flatnonzero(counts[sample])
         n = items.size
         if n <= n_clusters:
             labels[sample][items] = np.arange(n)
             continue
-        between = np.empty((n, n))
+        between = workspace[:n, :n]
         for a in range(n):
-            row = distances[items[a]]
+            source, target = distances[items[a]], between[a]
             for b in range(n):
-                between[a, b] = row[items[b]]
+                target[b] = source[items[b]]
         sizes = counts[sample][items].astype(np.float64)
         pairs, heights = merge_all(between, sizes, linkage)
         found = cut(pairs, heights, n_clusters)
@@ -65,7 +66,10 @@ def merge_all(distances, sizes, linkage):
                 distances[i, j] *= share * distances[i, j]
     pairs = np.empty((n - 1, 2), dtype=np.int64)
     heights = np.empty(n - 1)
+    for i in range(n):
+        distances[i, i] = np.inf  # nobody is its own neighbour
     alive = np.arange(n)
+    place = np.arange(n)  # where in `alive` each cluster is
     n_alive = n
     chain = np.empty(n, dtype=np.int64)
     length = 0
@@ -81,7 +85,7 @@ def merge_all(distances, sizes, linkage):
             row = distances[x]
             for k in range(n_alive):
                 i = alive[k]
-                if row[i] < least and i != x:
+                if row[i] < least:
                     least = row[i]
                     y = i
             if length > 1 and y == chain[length - 2]:
@@ -98,18 +102,16 @@ def merge_all(distances, sizes, linkage):
         pairs[step, 0] = x
         pairs[step, 1] = y
         heights[step] = np.sqrt(least) if ward else least
-        for k in range(n_alive):
-            if alive[k] == x:
-                for later in range(k, n_alive - 1):
-                    alive[later] = alive[later + 1]
-                break
         n_alive -= 1
+        alive[place[x]] = alive[n_alive]
+        place[alive[n_alive]] = place[x]
         size_x, size_y = sizes[x], sizes[y]
+        row_x, row_y = distances[x], distances[y]
         for k in range(n_alive):
             i = alive[k]
             if i == y:
                 continue
-            to_x, to_y = distances[x, i], distances[y, i]
+            to_x, to_y = row_x[i], row_y[i]
             if linkage == 0:
                 new = min(to_x, to_y)
             elif linkage == 1:
@@ -121,7 +123,7 @@ def merge_all(distances, sizes, linkage):
                 new = ((size_x + size_i) * to_x + (size_y + size_i) * to_y - size_i * least) / (
                     size_x + size_y + size_i
                 )
-            distances[y, i] = new
+            row_y[i] = new
             distances[i, y] = new
         sizes[y] = size_x + size_y
     return pairs, heights

@@ -48,7 +48,8 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
     -----
     With `sample_weight`, an item of weight w stands for w copies, which have merged at
     height 0: this matters for "average" and "ward", whose distances depend on sizes.
-    Where distances tie, the merge is found that comes first in the order of the items.
+    Where distances tie, which merge comes first depends on the order of the items, and on
+    nothing else.
 
     It holds the matrix of distances, n × n.
 

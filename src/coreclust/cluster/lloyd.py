@@ -1,8 +1,10 @@
-"""Kernels of k-means: greedy k-means++ seeding and Lloyd's iterations with Elkan's bounds.
+"""Kernels of k-means: greedy k-means++ seeding and Lloyd's iterations.
 
 Items carry weights, so that a bootstrap sample is its distinct items with their
-multiplicities. Centres are kept transposed, a column a centre: distances of an item to
-all centres are then computed side by side in vector registers.
+multiplicities. Data is kept by feature, and distances are computed for a block of items
+side by side in vector registers. At up to some hundred features times clusters that beats
+the bounds of Elkan or Hamerly, which save distances but branch on every item: 4 against
+11 ms a sample on the yeast data (8 features, 10 clusters, 10 runs).
 """
 
 from __future__ import annotations
@@ -59,12 +61,11 @@ def best_of_runs(points, weights, n_clusters, init, n_init, max_iter, tol, seed)
     """
     n, d = points.shape
     state = random_state_of(seed)
-    tolerance = tol * _mean_variance(points, weights) if tol > 0 else 0.0
     by_feature = np.ascontiguousarray(points.T)
+    tolerance = tol * _mean_variance(by_feature, weights) if tol > 0 else 0.0
     centres = np.empty((d, n_clusters))
-    labels = np.zeros(n, dtype=np.int32)
+    labels = np.zeros(n, dtype=np.int64)
     scratch = np.empty((4, n))
-    lower = np.empty((n, n_clusters))
     best_labels = labels.copy()
     best_centres = centres.copy()
     best_inertia = np.inf
@@ -74,70 +75,85 @@ def best_of_runs(points, weights, n_clusters, init, n_init, max_iter, tol, seed)
             centres[:] = init.T
         else:
             _plus_plus(by_feature, weights, centres, scratch, state)
-        n_iter = _lloyd(
-            points, weights, centres, labels, scratch[0], scratch[1], lower, max_iter, tolerance
-        )
-        inertia = _inertia(points, weights, centres, labels)
+        n_iter = _lloyd(by_feature, weights, centres, labels, scratch[0], max_iter, tolerance)
+        inertia = _inertia(by_feature, weights, centres, labels)
         if inertia < best_inertia:
             best_inertia = inertia
             best_n_iter = n_iter
             best_labels[:] = labels
             best_centres[:] = centres
-    return best_labels, best_centres.T.copy(), best_inertia, best_n_iter
+    return best_labels.astype(np.int32), best_centres.T.copy(), best_inertia, best_n_iter
 
 
 @kernel
 def nearest_centres(points, centres):
     """Return the label of the centre nearest to each point; the first where two tie."""
-    columns = np.ascontiguousarray(centres.T)
-    labels = np.empty(points.shape[0], dtype=np.int32)
-    distances = np.empty(centres.shape[0])
-    for i in range(points.shape[0]):
-        _distances_to_all(points, i, columns, distances)
-        labels[i] = np.argmin(distances)
-    return labels
+    labels = np.empty(points.shape[0], dtype=np.int64)
+    distances = np.empty(points.shape[0])
+    _assign(np.ascontiguousarray(points.T), np.ascontiguousarray(centres.T), labels, distances)
+    return labels.astype(np.int32)
 
 
 @kernel
-def _mean_variance(points, weights):
-    n, d = points.shape
+def _mean_variance(by_feature, weights):
+    d, n = by_feature.shape
     total = weights.sum()
     variance = 0.0
     for f in range(d):
         mean = 0.0
         for i in range(n):
-            mean += weights[i] * points[i, f]
+            mean += weights[i] * by_feature[f, i]
         mean /= total
         for i in range(n):
-            variance += weights[i] * (points[i, f] - mean) ** 2
+            variance += weights[i] * (by_feature[f, i] - mean) ** 2
     return variance / total / d
 
 
 @kernel
-def _inertia(points, weights, centres, labels):
+def _inertia(by_feature, weights, centres, labels):
     total = 0.0
-    for i in range(points.shape[0]):
-        total += weights[i] * _squared_distance(points, i, centres, labels[i])
+    for i in range(labels.size):
+        squared = 0.0
+        for f in range(by_feature.shape[0]):
+            squared += (by_feature[f, i] - centres[f, labels[i]]) ** 2
+        total += weights[i] * squared
     return total
 
 
-@kernel
-def _squared_distance(points, i, centres, c):
-    total = 0.0
-    for f in range(centres.shape[0]):
-        difference = points[i, f] - centres[f, c]
-        total += difference * difference
-    return total
+# Slices, not sums of indices, in the loops below: an index that might be negative keeps
+# the compiler from using vector registers.
+_BLOCK = 256  # items whose distances stay in the nearest cache
 
 
 @kernel
-def _distances_to_all(points, i, centres, out):
+def _squared_distances(by_feature, start, centre, out):
+    """Store the squared distances of the items from `start` on to one centre."""
     out[:] = 0.0
-    for f in range(centres.shape[0]):
-        x = points[i, f]
-        for c in range(out.size):
-            difference = x - centres[f, c]
-            out[c] += difference * difference
+    for f in range(by_feature.shape[0]):
+        row = by_feature[f, start : start + out.size]
+        x = centre[f]
+        for i in range(out.size):
+            difference = row[i] - x
+            out[i] += difference * difference
+
+
+@kernel
+def _assign(by_feature, centres, labels, distances):
+    """Give each item to its nearest centre, the first where two tie; store the distances."""
+    n = labels.size
+    buffer = np.empty(_BLOCK)
+    for start in range(0, n, _BLOCK):
+        size = min(_BLOCK, n - start)
+        block_labels = labels[start : start + size]
+        nearest = distances[start : start + size]
+        squared = buffer[:size]
+        nearest[:] = np.inf
+        for c in range(centres.shape[1]):
+            _squared_distances(by_feature, start, centres[:, c], squared)
+            for i in range(size):
+                closer = squared[i] < nearest[i]
+                block_labels[i] = c if closer else block_labels[i]
+                nearest[i] = squared[i] if closer else nearest[i]
 
 
 @kernel
@@ -178,186 +194,123 @@ def _plus_plus(by_feature, weights, centres, scratch, state):
 
 
 @kernel
-def _closer(by_feature, weights, centre, nearest, out):
-    """Store the squared distances to the nearest centre, `centre` included; return their sum."""
-    d, n = by_feature.shape
-    block = 256  # so that the sums over features stay in the nearest cache
-    distance = np.empty(block)
+def _closer(by_feature, weights, candidate, nearest, out):
+    """Store the squared distances to the nearest centre, the candidate included.
+
+    Return their weighted sum.
+    """
+    n = weights.size
+    centre = by_feature[:, candidate].copy()
+    buffer = np.empty(_BLOCK)
     even = 0.0  # two sums side by side: one alone would wait for itself
     odd = 0.0
-    for start in range(0, n, block):
-        size = min(block, n - start)
-        distance[:size] = 0.0
-        for f in range(d):
-            x = by_feature[f, centre]
-            for i in range(size):
-                difference = by_feature[f, start + i] - x
-                distance[i] += difference * difference
+    for start in range(0, n, _BLOCK):
+        size = min(_BLOCK, n - start)
+        squared = buffer[:size]
+        before = nearest[start : start + size]
+        after = out[start : start + size]
+        weight = weights[start : start + size]
+        _squared_distances(by_feature, start, centre, squared)
         for i in range(size):
-            out[start + i] = min(nearest[start + i], distance[i])
-            distance[i] = weights[start + i] * out[start + i]
+            after[i] = squared[i] if squared[i] < before[i] else before[i]
+            squared[i] = weight[i] * after[i]
         for i in range(0, size - 1, 2):
-            even += distance[i]
-            odd += distance[i + 1]
+            even += squared[i]
+            odd += squared[i + 1]
         if size % 2:
-            even += distance[size - 1]
+            even += squared[size - 1]
     return even + odd
 
 
 @kernel
-def _lloyd(points, weights, centres, labels, upper, nearest_other, lower, max_iter, tolerance):
-    """Iterate until no item changes its cluster; return the number of iterations.
-
-    Distances are bounded by how far the centres have travelled since they were computed
-    (Elkan 2003), and computed again only where the bounds leave a doubt. Bounds are stored
-    relative to the path a centre has travelled by then, so that nothing has to be updated
-    for items that stay where they are: `upper[i] + path[label]` is at least the distance
-    to the own centre, `lower[i, c] - path[c]` at most that to centre c, and
-    `nearest_other[i] - longest` at most that to any other centre.
-    """
-    n, d = points.shape
+def _lloyd(by_feature, weights, centres, labels, distances, max_iter, tolerance):
+    """Iterate until no item changes its cluster; return the number of iterations."""
+    d, n = by_feature.shape
     n_clusters = centres.shape[1]
     sums = np.empty((d, n_clusters))
     mass = np.empty(n_clusters)
-    path = np.zeros(n_clusters)
-    longest = 0.0
-    halfway = np.empty((n_clusters, n_clusters))
-    nearest_centre = np.empty(n_clusters)
-    for i in range(n):
-        _distances_to_all(points, i, centres, lower[i])
-        for c in range(n_clusters):
-            lower[i, c] = np.sqrt(lower[i, c])
-        labels[i] = np.argmin(lower[i])
-        upper[i] = lower[i, labels[i]]
-        nearest_other[i] = np.inf
-        for c in range(n_clusters):
-            if c != labels[i]:
-                nearest_other[i] = min(nearest_other[i], lower[i, c])
-    _sums(points, weights, labels, sums, mass)
+    size = np.empty(n_clusters, dtype=np.int64)  # exact, where differences of weights are not
+    previous = np.empty(n, dtype=np.int64)
+    _assign(by_feature, centres, labels, distances)
+    _sums(by_feature, weights, labels, sums, mass, size)
     n_iter = max_iter
     for iteration in range(max_iter):
-        relocated = _fill_empty(points, weights, centres, labels, sums, mass, upper, nearest_other)
-        farthest = 0.0
-        total = 0.0
+        relocated = _fill_empty(by_feature, weights, labels, distances, sums, mass, size)
+        shift = 0.0
         for c in range(n_clusters):
-            if mass[c] == 0:
-                continue
-            squared = 0.0
-            for f in range(d):
-                mean = sums[f, c] / mass[c]
-                squared += (mean - centres[f, c]) ** 2
-                centres[f, c] = mean
-            total += squared
-            path[c] += np.sqrt(squared)
-            farthest = max(farthest, np.sqrt(squared))
-        longest += farthest
-        _halfway(centres, halfway, nearest_centre)
+            if size[c] > 0:
+                for f in range(d):
+                    mean = sums[f, c] / mass[c]
+                    shift += (mean - centres[f, c]) ** 2
+                    centres[f, c] = mean
+        previous[:] = labels
+        _assign(by_feature, centres, labels, distances)
         changed = 0
         for i in range(n):
-            label = labels[i]
-            own = upper[i] + path[label]
-            if own <= max(nearest_centre[label], nearest_other[i] - longest):
-                continue
-            own = np.sqrt(_squared_distance(points, i, centres, label))
-            if own <= max(nearest_centre[label], nearest_other[i] - longest):
-                upper[i] = own - path[label]
-                continue
-            old = label
-            lower[i, label] = own + path[label]
-            for c in range(n_clusters):
-                if c == label or own <= lower[i, c] - path[c] or own <= halfway[label, c]:
-                    continue
-                distance = np.sqrt(_squared_distance(points, i, centres, c))
-                lower[i, c] = distance + path[c]
-                if distance < own or (distance == own and c < label):
-                    own = distance
-                    label = c
-            upper[i] = own - path[label]
-            bound = np.inf
-            for c in range(n_clusters):
-                if c != label:
-                    bound = min(bound, max(lower[i, c] - path[c], 2 * halfway[label, c] - own))
-            nearest_other[i] = bound + longest
-            if label != old:
+            old, new = previous[i], labels[i]
+            if old != new:
                 changed += 1
-                labels[i] = label
+                size[old] -= 1
+                size[new] += 1
                 mass[old] -= weights[i]
-                mass[label] += weights[i]
+                mass[new] += weights[i]
                 for f in range(d):
-                    moved = weights[i] * points[i, f]
+                    moved = weights[i] * by_feature[f, i]
                     sums[f, old] -= moved
-                    sums[f, label] += moved
-        if (changed == 0 or total <= tolerance) and not relocated:
+                    sums[f, new] += moved
+        if (changed == 0 or shift <= tolerance) and not relocated:
             n_iter = iteration + 1
             break
-    _sums(points, weights, labels, sums, mass)  # without what the differences have gathered
+    _sums(by_feature, weights, labels, sums, mass, size)  # anew, without rounding differences
     for c in range(n_clusters):
-        if mass[c] > 0:
+        if size[c] > 0:
             for f in range(d):
                 centres[f, c] = sums[f, c] / mass[c]
     return n_iter
 
 
 @kernel
-def _sums(points, weights, labels, sums, mass):
+def _sums(by_feature, weights, labels, sums, mass, size):
     sums[:] = 0.0
     mass[:] = 0.0
-    n, d = points.shape
-    for i in range(n):
-        c = labels[i]
-        mass[c] += weights[i]
-        for f in range(d):
-            sums[f, c] += weights[i] * points[i, f]
+    size[:] = 0
+    for i in range(labels.size):
+        size[labels[i]] += 1
+        mass[labels[i]] += weights[i]
+        for f in range(by_feature.shape[0]):
+            sums[f, labels[i]] += weights[i] * by_feature[f, i]
 
 
 @kernel
-def _fill_empty(points, weights, centres, labels, sums, mass, upper, nearest_other):
+def _fill_empty(by_feature, weights, labels, distances, sums, mass, size):
     """Give an empty cluster the item farthest from its own centre.
 
     If all items lie on centres already (fewer distinct items than clusters) an empty
     cluster stays empty.
     """
-    d = sums.shape[0]
     relocated = False
-    for empty in range(mass.size):
-        if mass[empty] > 0:
+    for empty in range(size.size):
+        if size[empty] > 0:
             continue
         farthest = -1
         distance = 0.0
         for i in range(labels.size):
-            if mass[labels[i]] > weights[i]:
-                own = _squared_distance(points, i, centres, labels[i])
-                if own > distance:
-                    distance = own
-                    farthest = i
+            if distances[i] > distance and size[labels[i]] > 1:
+                distance = distances[i]
+                farthest = i
         if farthest < 0:
+            mass[empty] = 0.0  # anew, without rounding differences
+            sums[:, empty] = 0.0
             continue
         old = labels[farthest]
-        for f in range(d):
-            sums[f, empty] = weights[farthest] * points[farthest, f]
+        for f in range(by_feature.shape[0]):
+            sums[f, empty] = weights[farthest] * by_feature[f, farthest]
             sums[f, old] -= sums[f, empty]
         mass[empty] = weights[farthest]
         mass[old] -= weights[farthest]
+        size[empty] = 1
+        size[old] -= 1
         labels[farthest] = empty
-        upper[farthest] = np.inf  # look at it again
-        nearest_other[farthest] = -np.inf
+        distances[farthest] = 0.0
         relocated = True
     return relocated
-
-
-@kernel
-def _halfway(centres, halfway, nearest):
-    """Store half the distances between centres, and that to the nearest other centre."""
-    d, n_clusters = centres.shape
-    nearest[:] = np.inf
-    for a in range(n_clusters):
-        for b in range(a):
-            squared = 0.0
-            for f in range(d):
-                difference = centres[f, a] - centres[f, b]
-                squared += difference * difference
-            half = 0.5 * np.sqrt(squared)
-            halfway[a, b] = half
-            halfway[b, a] = half
-            nearest[a] = min(nearest[a], half)
-            nearest[b] = min(nearest[b], half)
