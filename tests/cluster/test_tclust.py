@@ -214,10 +214,11 @@ def test_outliers_are_trimmed_where_k_means_follows_them(seed):
 
 
 def m5(rng, n=1000):
-    """The M5 of García-Escudero et al. (2008): three Gaussians in proportions 1:2:2.
+    """Data like the M5 of García-Escudero et al. (2008); their exact numbers were not at hand.
 
-    One is small and round, one large, one oblique, and the last two overlap; a tenth of
-    the items is uniform in a rectangle around them, at a distance from all three.
+    Three Gaussians in proportions 1:2:2: one small and round, one large, one oblique, and
+    some overlap. A tenth of the items is uniform in a rectangle around them, outside the
+    99 % ellipses of all three.
     """
     means = np.array([[0.0, 8.0], [8.0, 0.0], [-8.0, -8.0]])
     covariances = np.array([[[1, 0], [0, 1]], [[45, 0], [0, 30]], [[15, -10], [-10, 15]]])
@@ -226,7 +227,7 @@ def m5(rng, n=1000):
     noise = rng.uniform(-30, 30, size=(20 * n, 2))
     step = noise[:, None] - means
     distance = np.einsum("ija,jab,ijb->ij", step, np.linalg.inv(covariances), step).min(1)
-    noise = noise[distance > 9.2][: n - sizes.sum()]  # outside the 99 % ellipses
+    noise = noise[distance > 9.2][: n - sizes.sum()]
     truth = np.repeat([0, 1, 2, 3], [*sizes, len(noise)])
     return np.vstack([*parts, noise]), truth
 

@@ -42,7 +42,11 @@ class Graph(NamedTuple):
     def to_sparse(self) -> csr_array:
         """Return the adjacency matrix."""
         n = self.n_vertices
-        return csr_array((np.ones(self.indices.size, np.int32), self.indices, self.indptr), (n, n))
+        # Both index arrays of one type, and the short one if it will do: older releases of
+        # scipy's graph routines take no other.
+        short = self.indices.size < 2**31
+        indptr = self.indptr.astype(np.int32) if short else self.indptr
+        return csr_array((np.ones(self.indices.size, np.int32), self.indices, indptr), (n, n))
 
     def subgraph(self, vertices: NDArray[np.intp]) -> Graph:
         """Return the graph on some vertices, renumbered from 0 in the order given."""
