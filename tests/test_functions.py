@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from coreclust.functions import ClusteringFunction, takes_multiplicities
-from coreclust.resampling import stream
+from coreclust.resampling import seeds_of
 
 
 def test_kinds_are_recognised():
@@ -65,7 +65,7 @@ def test_every_nested_random_state_is_seeded_from_the_stream():
     function = ClusteringFunction.of(estimator)
     X, rows = np.zeros((4, 2)), np.array([0, 0, 1, 3])
     for key in [(0, 1), (0, 1), (1, 1)]:
-        function.label_sample(X, None, rows, stream(0, *key))
+        function.label_sample(X, None, rows, seeds_of(0, *key))
     first, again, other = Recorder.seen
     assert set(first) == {
         "random_state",
@@ -82,7 +82,7 @@ def test_every_nested_random_state_is_seeded_from_the_stream():
 def test_the_reference_clustering_leaves_a_given_random_state_alone():
     Recorder.seen.clear()
     estimator = Recorder(make_pipeline(PCA(2, random_state=3), KMeans(2)), random_state=None)
-    ClusteringFunction.of(estimator).label_all(np.zeros((4, 2)), None, stream(0, 0))
+    ClusteringFunction.of(estimator).label_all(np.zeros((4, 2)), None, seeds_of(0, 0))
     (seeds,) = Recorder.seen
     assert seeds["inner__pca__random_state"] == 3
     assert isinstance(seeds["random_state"], int)
@@ -98,10 +98,10 @@ def test_a_callable_with_a_random_state_gets_a_seed():
 
     function = ClusteringFunction.of(f)
     for key in [(0, 1), (0, 1), (1, 1)]:
-        function.label_sample(np.zeros(4), None, np.arange(4), stream(0, *key))
+        function.label_sample(np.zeros(4), None, np.arange(4), seeds_of(0, *key))
     assert seeds[0] == seeds[1] != seeds[2]
     bound = ClusteringFunction.of(functools.partial(f, random_state=7))
-    bound.label_sample(np.zeros(4), None, np.arange(4), stream(0, 0, 1))
+    bound.label_sample(np.zeros(4), None, np.arange(4), seeds_of(0, 0, 1))
     assert seeds[3] == 7
 
 
@@ -109,7 +109,7 @@ def test_only_distinct_items_are_labelled_by_their_first_copy():
     rows = np.array([3, 1, 3, 0, 1])
     labels = np.array([10, 20, 99, 30, 98])  # 99 and 98: copies of items 3 and 1
     items, codes = ClusteringFunction.of(lambda Z: labels).label_sample(
-        np.zeros(5), None, rows, stream(0, 0, 1)
+        np.zeros(5), None, rows, seeds_of(0, 0, 1)
     )
     np.testing.assert_array_equal(items, [0, 1, 3])
     np.testing.assert_array_equal(codes[[2, 1, 0]], [0, 1, 2])
@@ -169,8 +169,8 @@ def test_precomputed_matrices_are_taken_on_both_axes(blobs):
         assert given_distances.pairwise
         assert not given_data.pairwise
         for rows in random_samples(60, 5):
-            one = given_data.label_sample(blobs, None, rows, stream(0, 0, 1))
-            two = given_distances.label_sample(distances, None, rows, stream(0, 0, 1))
+            one = given_data.label_sample(blobs, None, rows, seeds_of(0, 0, 1))
+            two = given_distances.label_sample(distances, None, rows, seeds_of(0, 0, 1))
             np.testing.assert_array_equal(one[1], two[1])
 
 
@@ -180,8 +180,8 @@ def test_a_precomputed_kernel_of_a_classifier(blobs):
     plain = ClusteringFunction.of(SVC(kernel="linear"))
     precomputed = ClusteringFunction.of(SVC(kernel="precomputed"))
     for rows in random_samples(60, 5):
-        one = plain.label_sample(blobs, y, rows, stream(0, 0, 1))
-        two = precomputed.label_sample(kernel, y, rows, stream(0, 0, 1))
+        one = plain.label_sample(blobs, y, rows, seeds_of(0, 0, 1))
+        two = precomputed.label_sample(kernel, y, rows, seeds_of(0, 0, 1))
         np.testing.assert_array_equal(one[1], two[1])
 
 
@@ -189,7 +189,7 @@ def test_a_classifier_labels_its_own_sample(blobs):
     y = np.array(["a", "b", "c"])[np.arange(60) % 3]  # no relation to the data
     function = ClusteringFunction.of(RandomForestClassifier(20, bootstrap=False))
     rows = random_samples(60, 1)[0]
-    items, codes = function.label_sample(blobs, y, rows, stream(0, 0, 1))
+    items, codes = function.label_sample(blobs, y, rows, seeds_of(0, 0, 1))
     # Grown to purity on this very sample, a forest repeats the classes it was given.
     np.testing.assert_array_equal(codes, np.unique(y[items], return_inverse=True)[1])
 

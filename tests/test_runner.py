@@ -16,7 +16,7 @@ from sklearn.cluster import KMeans
 
 from coreclust import CoreClustering, LabelEnsemble
 from coreclust.functions import ClusteringFunction
-from coreclust.resampling import Bootstrap, draw_entropy, stream
+from coreclust.resampling import Bootstrap, draw_entropy, seeds_of
 from coreclust.runner import TRIES, label_samples
 from twins import algorithm_3
 
@@ -125,7 +125,7 @@ def test_a_failing_sample_is_drawn_again():
     assert (ensemble.n_resamples, n_dropped, len(calls)) == (3, 0, 7)
     draws = {tuple(Z) for Z in calls}
     assert len(draws) == 7  # another sample every time
-    fifth = stream(0, 0, 2 * 4).integers(0, 30, size=30)
+    fifth = Bootstrap().draw(30, seeds_of(0, 0, 2 * 4))
     np.testing.assert_array_equal(calls[4], fifth)
 
 

@@ -18,8 +18,7 @@ from sklearn.utils import get_tags
 
 from coreclust._compat import number_of_items, take_items
 from coreclust._validation import encode_labels
-
-_MAX_SEED = 2**31
+from coreclust.resampling import draw_random_states
 
 
 @dataclass(frozen=True)
@@ -66,11 +65,11 @@ class ClusteringFunction:
         )
 
     def label_all(
-        self, X: Any, y: Any, rng: np.random.Generator
+        self, X: Any, y: Any, seeds: np.random.SeedSequence
     ) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
         """Label the data as given: the reference clustering.
 
-        Every random_state that was left at None is seeded from `rng`. The function gets a
+        Every random_state that was left at None is seeded from `seeds`. The function gets a
         copy of X: some write into what they are given, and the samples come from X.
 
         Returns
@@ -83,9 +82,9 @@ class ClusteringFunction:
         """
         Z = _copy(X)
         if self.kind == "callable":
-            labels, fitted = self._call(Z, rng), self.estimator
+            labels, fitted = self._call(Z, seeds), self.estimator
         else:
-            fitted = self._seeded_clone(rng, only_unset=True)
+            fitted = self._seeded_clone(seeds, only_unset=True)
             if self.kind == "classifier":
                 labels = fitted.fit(Z, y).predict(Z)
             else:
@@ -93,9 +92,9 @@ class ClusteringFunction:
         return *self._encode(labels, number_of_items(X)), fitted
 
     def label_sample(
-        self, X: Any, y: Any, rows: NDArray[np.int64], rng: np.random.Generator
+        self, X: Any, y: Any, rows: NDArray[np.int64], seeds: np.random.SeedSequence
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Label one sample; every random_state is seeded from `rng`.
+        """Label one sample; every random_state is seeded from `seeds`.
 
         Copies of an item that get different labels count with the first.
 
@@ -108,9 +107,9 @@ class ClusteringFunction:
         """
         items, first, counts = np.unique(rows, return_index=True, return_counts=True)
         if self.kind == "callable":
-            labels = self._call(self._take(X, rows), rng)
+            labels = self._call(self._take(X, rows), seeds)
             return items, self._encode(labels, rows.size)[0][first]
-        estimator = self._seeded_clone(rng)
+        estimator = self._seeded_clone(seeds)
         if self.kind == "classifier":
             estimator.fit(self._take(X, rows), take_items(y, rows))
             labels = estimator.predict(self._take(X, items, rows))
@@ -120,22 +119,30 @@ class ClusteringFunction:
             labels = np.asarray(estimator.fit_predict(self._take(X, rows)))[first]
         return items, self._encode(labels, items.size)[0]
 
-    def _call(self, Z: Any, rng: np.random.Generator) -> Any:
+    def _call(self, Z: Any, seeds: np.random.SeedSequence) -> Any:
         if self.takes_seed:
-            return self.estimator(Z, random_state=draw_estimator_seed(rng))
+            return self.estimator(Z, random_state=draw_random_states(seeds, 1)[0])
         return self.estimator(Z)
 
-    def _seeded_clone(self, rng: np.random.Generator, *, only_unset: bool = False) -> Any:
+    def _seeded_clone(self, seeds: np.random.SeedSequence, *, only_unset: bool = False) -> Any:
         estimator = clone(self.estimator)
-        seeds = {}
-        # One seed a name, drawn in sorted order, whatever the estimator does with it.
-        for name, value in sorted(estimator.get_params(deep=True).items()):
-            if name == "random_state" or name.endswith("__random_state"):
-                if value is None or not only_unset:
-                    seeds[name] = draw_estimator_seed(rng)
-            elif _is_random_splitter(value) and (value.random_state is None or not only_unset):
-                value.random_state = draw_estimator_seed(rng)  # a copy: clone makes one
-        return estimator.set_params(**seeds) if seeds else estimator
+        free = {
+            name: value
+            for name, value in sorted(estimator.get_params(deep=True).items())
+            if _is_random_state(name) or _is_random_splitter(value)
+        }
+        # One seed a name, in sorted order, whatever the estimator does with it.
+        for (name, value), seed in zip(
+            free.items(), draw_random_states(seeds, len(free)), strict=True
+        ):
+            current = value if _is_random_state(name) else value.random_state
+            if only_unset and current is not None:
+                continue
+            if _is_random_state(name):
+                estimator.set_params(**{name: seed})
+            else:
+                value.random_state = seed  # the clone's own: cloning copies it
+        return estimator
 
     def _take(
         self, X: Any, rows: NDArray[np.int64], columns: NDArray[np.int64] | None = None
@@ -158,11 +165,6 @@ class ClusteringFunction:
         if codes.size != n_items:
             raise ValueError(f"{name} must be one an item: expected {n_items}, got {codes.size}.")
         return codes, names
-
-
-def draw_estimator_seed(rng: np.random.Generator) -> int:
-    """Return a seed that any random_state accepts."""
-    return int(rng.integers(_MAX_SEED))
 
 
 def takes_multiplicities(estimator: Any, n_distinct: int) -> bool:
@@ -210,6 +212,10 @@ def _warn_of_density(estimator: Any) -> None:
             "spots; its cores may come out smaller than they should.",
             stacklevel=5,
         )
+
+
+def _is_random_state(name: str) -> bool:
+    return name == "random_state" or name.endswith("__random_state")
 
 
 def _is_random_splitter(value: Any) -> bool:

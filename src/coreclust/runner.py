@@ -18,10 +18,10 @@ from threadpoolctl import ThreadpoolController
 from coreclust._compat import number_of_items
 from coreclust.batching import BatchLabeller
 from coreclust.ensemble import LabelEnsemble, label_dtype
-from coreclust.functions import ClusteringFunction, draw_estimator_seed
+from coreclust.functions import ClusteringFunction
 from coreclust.pairs import ABSENT
 from coreclust.progress import Progress
-from coreclust.resampling import ESTIMATOR, ROWS, Bootstrap, stream
+from coreclust.resampling import ESTIMATOR, ROWS, Bootstrap, draw_random_states, seeds_of
 
 TRIES = 5
 
@@ -37,14 +37,9 @@ class _Task:
     scheme: Bootstrap
     entropy: int
 
-    def rows(self, sample: int, attempt: int) -> NDArray[np.int64]:
-        """Draw the items of a sample, with repetitions."""
-        rng = stream(self.entropy, sample, 2 * attempt + ROWS)
-        return self.scheme.draw(self.n_items, rng)
-
-    def rng(self, sample: int, attempt: int) -> np.random.Generator:
-        """Return the random numbers of a sample's estimator."""
-        return stream(self.entropy, sample, 2 * attempt + ESTIMATOR)
+    def seeds(self, sample: int, attempt: int, purpose: int) -> np.random.SeedSequence:
+        """Return where a sample's random numbers come from."""
+        return seeds_of(self.entropy, sample, 2 * attempt + purpose)
 
 
 @dataclass(frozen=True)
@@ -127,7 +122,7 @@ def _samples_a_batch(n_items: int) -> int:
     Enough to hide the cost of a call, but few enough to stop soon after a Ctrl-C, which
     waits for the kernels that are running.
     """
-    return max(1, min(64, 20_000 // n_items))
+    return max(1, min(125, 20_000 // n_items))
 
 
 def _in_parallel(
@@ -172,14 +167,14 @@ def _label_batch(task: _Task, labeller: BatchLabeller, samples: range) -> _Block
     labels = np.empty((len(samples), n_items), dtype=np.int32)
     pending = np.arange(len(samples))
     for attempt in range(TRIES):
-        counts = np.empty((pending.size, n_items), dtype=np.int32)
-        seeds = np.zeros(pending.size, dtype=np.int64)
-        for place, sample in enumerate(pending.tolist()):
-            rows = task.rows(samples[sample], attempt)
-            counts[place] = np.bincount(rows, minlength=n_items)
-            if labeller.seeded:
-                seeds[place] = draw_estimator_seed(task.rng(samples[sample], attempt))
-        labels[pending], failed = labeller(counts, seeds)
+        drawn = [samples[place] for place in pending.tolist()]
+        counts = task.scheme.counts(n_items, [task.seeds(b, attempt, ROWS) for b in drawn])
+        random_states = np.zeros(pending.size, dtype=np.int64)
+        if labeller.seeded:
+            random_states[:] = [
+                draw_random_states(task.seeds(b, attempt, ESTIMATOR), 1)[0] for b in drawn
+            ]
+        labels[pending], failed = labeller(counts, random_states)
         pending = pending[failed]
         if pending.size == 0:
             break
@@ -194,9 +189,10 @@ def _label_one(
     """Draw and label one sample, again if that fails; return plain data or an error."""
     message = ""
     for attempt in range(TRIES):
-        rows, rng = task.rows(sample, attempt), task.rng(sample, attempt)
+        rows = task.scheme.draw(task.n_items, task.seeds(sample, attempt, ROWS))
+        seeds = task.seeds(sample, attempt, ESTIMATOR)
         try:
-            return task.function.label_sample(task.X, task.y, rows, rng), ""
+            return task.function.label_sample(task.X, task.y, rows, seeds), ""
         except Exception as error:  # noqa: BLE001 - counted and reported by the caller
             message = f"{type(error).__name__}: {error}"
     return None, message
