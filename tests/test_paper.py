@@ -29,11 +29,16 @@ def weak_fraction(data, algorithm, engine):
     return 1 - cc.core_sample_indices_.size / len(X)
 
 
+GREEDY = pytest.mark.xfail(
+    reason="0.70 where the paper has 0.77: scikit-learn's seeding is greedy, the paper's is not"
+)
+
 # The authors' own package spreads by up to 0.04 from seed to seed.
 CASES = [
     *((dataset, "hclust", engine) for dataset in DATASETS for engine in ("generic", "auto")),
     *((dataset, "kmeans", engine) for dataset in DATASETS[1:] for engine in ("generic", "auto")),
     ("yeast", "plain kmeans", "generic"),
+    *(pytest.param("yeast", "kmeans", engine, marks=GREEDY) for engine in ("generic", "auto")),
 ]
 
 
@@ -49,9 +54,10 @@ def test_weak_fractions_are_the_published_ones(
 def test_a_better_seeding_leaves_fewer_weak_points_on_yeast(engine, paper_data, paper_tables):
     """Ten clusters in yeast have many optima; who finds better ones is steadier.
 
-    Over ten seeds the greedy seeding of scikit-learn (and of ours) gives 0.697 to 0.728,
-    with 1, 3 and 50 runs instead of 10 about 0.82, 0.77 and 0.67; the plain seeding of the
-    paper gives 0.73 to 0.75, the paper itself 0.77.
+    Over ten seeds the greedy seeding gives 0.697 to 0.728 through our kernels, and 0.707 to
+    0.728 over four seeds through scikit-learn. Our kernels with 1, 3 and 50 runs instead of
+    10 give about 0.82, 0.77 and 0.67 (the last with 300 samples). The plain seeding of the
+    paper gives 0.733 and 0.746 for two seeds, the paper itself has 0.77.
     """
     weak = weak_fraction(paper_data("yeast"), "kmeans", engine)
     assert 0.67 < weak < 0.75 < paper_tables["yeast", "kmeans"]
