@@ -47,6 +47,36 @@ class BatchLabeller(Protocol):
         """
 
 
+class DatasetLabeller(Protocol):
+    """Labels the first items of many datasets of one size, each clustered by itself.
+
+    An estimator offers one by a method ``_dataset_labeller(n_features)``, which may return
+    None where it cannot. The labels must be those of ``fit_predict(dataset)[:n_wanted]``
+    with ``random_state=seed``.
+    """
+
+    def __call__(
+        self, datasets: NDArray[np.float64], n_wanted: int, seeds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Label some datasets; called from several threads at once.
+
+        Parameters
+        ----------
+        datasets : ndarray of shape (n_datasets, n_items, n_features)
+        n_wanted : int
+            How many items to return the labels of.
+        seeds : ndarray of shape (n_datasets,)
+            The random_state of each dataset.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_datasets, n_wanted)
+            From 0 on, or NOISE.
+        failed : ndarray of bool of shape (n_datasets,)
+            Datasets that could not be clustered.
+        """
+
+
 def _twin_of_kmeans(estimator: SklearnKMeans) -> KMeans | None:
     given_centres = not isinstance(estimator.init, str)
     usual = (
@@ -91,14 +121,26 @@ _NATIVE_TWINS: dict[type, Callable[[Any], Any]] = {
 
 def batch_labeller(estimator: Any, X: Any) -> BatchLabeller | None:
     """Return what labels many samples of X at once like `estimator` would, if anything does."""
-    twin = _NATIVE_TWINS.get(type(estimator))
-    native = estimator if twin is None else twin(estimator)
-    offer = getattr(native, "_batch_labeller", None)
-    if offer is None or not isinstance(X, np.ndarray):
+    native = _native(estimator)
+    if not hasattr(native, "_batch_labeller") or not isinstance(X, np.ndarray):
         return None
     try:
-        return offer(X)
+        return native._batch_labeller(X)
     except ValueError:
-        if twin is None:
+        if native is estimator:
             raise
         return None  # such as distances that are not symmetric: let the original decide
+
+
+def dataset_labeller(estimator: Any, X: Any) -> DatasetLabeller | None:
+    """Return what labels many datasets like X at once like `estimator` would, if anything does."""
+    native = _native(estimator)
+    if not hasattr(native, "_dataset_labeller") or not isinstance(X, np.ndarray):
+        return None
+    return native._dataset_labeller(X.shape[1])
+
+
+def _native(estimator: Any) -> Any:
+    """Return the native estimator that does the same, or what was given."""
+    twin = _NATIVE_TWINS.get(type(estimator))
+    return estimator if twin is None else twin(estimator)

@@ -36,6 +36,32 @@ def label_samples(distances, counts, n_clusters, linkage):
 
 
 @kernel
+def label_datasets(datasets, n_wanted, n_clusters, linkage):
+    """Label the first items of datasets of one size, each clustered by itself."""
+    n_datasets, n, d = datasets.shape
+    labels = np.empty((n_datasets, n_wanted), dtype=np.int32)
+    between = np.empty((n, n))
+    columns = np.empty((d, n))
+    for b in range(n_datasets):
+        for f in range(d):
+            for i in range(n):
+                columns[f, i] = datasets[b, i, f]
+        for i in range(n):
+            row = between[i]
+            row[:] = 0.0
+            for f in range(d):
+                x, column = columns[f, i], columns[f]
+                for j in range(n):
+                    row[j] += (x - column[j]) ** 2
+            if linkage > 1:  # the nearest and the farthest are the same for squares
+                for j in range(n):
+                    row[j] = np.sqrt(row[j])
+        pairs, heights = merge_all(between, np.ones(n), linkage)
+        labels[b] = cut(pairs, heights, n_clusters)[:n_wanted]
+    return labels
+
+
+@kernel
 def merge_all(distances, sizes, linkage):
     """Merge items until one cluster is left, by following chains of nearest neighbours.
 

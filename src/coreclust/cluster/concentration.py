@@ -34,6 +34,8 @@ class Settings(NamedTuple):
     equal_weights: bool
     restr_factor: float
     n_init: int
+    item_starts: bool  # whether there are starts from single items
+    subset_starts: bool  # whether there are starts from d + 1 items a cluster; both alternate
     n_refine: int
     max_iter: int
 
@@ -291,7 +293,7 @@ def _start(items, settings, models, slot, work, state, at_items):
                 for a in range(d):
                     work.step[a] = items.rows[item, a] - center[a]
                     center[a] += work.step[a] / (draw + 1)
-                for a in range(d):
+                for a in range(scatter.shape[0]):  # none if spherical
                     scaled = work.step[a] * draw / (draw + 1)
                     for b in range(d):
                         scatter[a, b] += scaled * work.step[b]
@@ -300,8 +302,10 @@ def _start(items, settings, models, slot, work, state, at_items):
             _set_shape(models, slot, j, work, d + 1.0)
     if not settings.spherical:
         restrict(models.variances[slot], work.size, settings.restr_factor, items.floor)
+        # Weights of subsets as in the papers; even ones find better optima from single items.
+        least = 0.5 if at_items else 1e-3
         for j in range(k):
-            work.size[j] = 0.5 + random_uniform(state)
+            work.size[j] = least + random_uniform(state)
         _set_constants(settings, models, slot, work.size)
 
 
@@ -576,8 +580,7 @@ def _search(items, settings, models, work, seed):
     n_short = min(_SHORT, settings.max_iter)
     for start in range(settings.n_init):
         free = slots[n_refine]
-        # Either kind of start finds optima of tclust that the other misses.
-        at_items = settings.spherical or start % 2 == 1
+        at_items = settings.item_starts and (start % 2 == 1 or not settings.subset_starts)
         _start(items, settings, models, free, work, state, at_items)
         objective, steps[free], converged[free] = _concentrate(
             items, settings, models, free, work, n_short
@@ -775,3 +778,64 @@ def label_samples(distinct, group, counts, settings, seeds):
             if counts[sample, i] > 0:
                 labels[sample, i] = work.label[position[group[i]]]
     return labels, failed
+
+
+@kernel
+def label_datasets(datasets, n_wanted, settings, seeds):
+    """Label the first items of datasets of one size, each clustered by itself."""
+    n_datasets, n_items, n_features = datasets.shape
+    labels = np.full((n_datasets, n_wanted), ABSENT, np.int32)
+    failed = np.zeros(n_datasets, np.bool_)
+    room, models, work = _room(n_items, n_features, settings)
+    distinct = np.empty((n_items, n_features))
+    group = np.empty(n_items, np.int64)
+    weight = np.empty(n_items)
+    to_trim = weight_to_trim(settings.trim, float(n_items), True)
+    for b in range(n_datasets):
+        n_distinct = _find_distinct(datasets[b], distinct, weight, group)
+        if n_distinct < settings.n_clusters or n_items - to_trim < settings.n_clusters:
+            failed[b] = True
+            continue
+        items = _fill(room, distinct[:n_distinct], weight, to_trim)
+        slot, _, _ = _search(items, settings, models, work, seeds[b])
+        objective, _ = _label(items, settings, models, work, slot)
+        if not np.isfinite(objective):  # squares of the data overflow
+            failed[b] = True
+            continue
+        for i in range(n_wanted):
+            labels[b, i] = work.label[group[i]]
+    return labels, failed
+
+
+@kernel
+def _find_distinct(rows, distinct, weight, group):
+    """Store the different rows in lexicographic order, how often each occurs, and which is which.
+
+    Returns their number.
+    """
+    order = np.argsort(rows[:, 0], kind="mergesort")
+    for k in range(1, order.size):  # only rows that tie in their first value move any further
+        item = order[k]
+        place = k
+        while place > 0 and _precedes(rows[item], rows[order[place - 1]]):
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = item
+    n_distinct = 0
+    for k in range(order.size):
+        row = rows[order[k]]
+        if k == 0 or _precedes(rows[order[k - 1]], row):
+            distinct[n_distinct] = row
+            weight[n_distinct] = 0.0
+            n_distinct += 1
+        weight[n_distinct - 1] += 1.0
+        group[order[k]] = n_distinct - 1
+    return n_distinct
+
+
+@kernel
+def _precedes(left, right):
+    for c in range(left.size):
+        if left[c] != right[c]:
+            return left[c] < right[c]
+    return False

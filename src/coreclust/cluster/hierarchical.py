@@ -13,7 +13,14 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coreclust._compat import Interval, StrOptions, check_sample_weight, fit_context
-from coreclust.cluster.agglomerate import LINKAGES, cut, label_samples, merge_all, tree
+from coreclust.cluster.agglomerate import (
+    LINKAGES,
+    cut,
+    label_datasets,
+    label_samples,
+    merge_all,
+    tree,
+)
 
 
 class HierarchicalClustering(ClusterMixin, BaseEstimator):
@@ -156,6 +163,11 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
         distances = self._distances(np.ascontiguousarray(X, dtype=np.float64))
         return _Labeller(distances, int(self.n_clusters), LINKAGES[self.linkage])
 
+    def _dataset_labeller(self, _n_features: int) -> _DatasetLabeller | None:
+        if self.metric != "euclidean":
+            return None
+        return _DatasetLabeller(int(self.n_clusters), LINKAGES[self.linkage])
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
@@ -175,4 +187,18 @@ class _Labeller:
         self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         labels = label_samples(self.distances, counts, self.n_clusters, self.linkage)
+        return labels, np.zeros(len(seeds), dtype=bool)
+
+
+@dataclass(frozen=True)
+class _DatasetLabeller:
+    """Labels the first items of many datasets; see `coreclust.batching`."""
+
+    n_clusters: int
+    linkage: int
+
+    def __call__(
+        self, datasets: NDArray[np.float64], n_wanted: int, seeds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        labels = label_datasets(datasets, n_wanted, self.n_clusters, self.linkage)
         return labels, np.zeros(len(seeds), dtype=bool)

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coreclust._compat import Interval, StrOptions, check_sample_weight, fit_context
-from coreclust.cluster.lloyd import best_of_runs, label_samples, nearest_centres
+from coreclust.cluster.lloyd import best_of_runs, label_datasets, label_samples, nearest_centres
 from coreclust.resampling import draw_seed
 
 
@@ -30,6 +30,9 @@ class KMeans(ClusterMixin, BaseEstimator):
         Number of clusters.
     init : "k-means++" or array-like of shape (n_clusters, n_features), default="k-means++"
         How the first centres are found, or the centres themselves.
+    n_local_trials : int, default=None
+        How many items k-means++ draws for each centre, to take the best of. None is
+        ``2 + int(log(n_clusters))``, as in scikit-learn; 1 is the plain k-means++ of [1]_.
     n_init : int, default=10
         Number of runs; the one with the least inertia counts. With given centres, one.
     max_iter : int, default=300
@@ -57,6 +60,11 @@ class KMeans(ClusterMixin, BaseEstimator):
     If the data has fewer distinct rows than clusters, each is a cluster of its own, and a
     warning says so.
 
+    References
+    ----------
+    .. [1] D. Arthur and S. Vassilvitskii (2007). k-means++: the advantages of careful
+       seeding. Proceedings of the 18th ACM-SIAM Symposium on Discrete Algorithms.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -69,6 +77,7 @@ class KMeans(ClusterMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"k-means++"}), "array-like"],
+        "n_local_trials": [None, Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -80,6 +89,7 @@ class KMeans(ClusterMixin, BaseEstimator):
         n_clusters: int = 8,
         *,
         init: str | ArrayLike = "k-means++",
+        n_local_trials: int | None = None,
         n_init: int = 10,
         max_iter: int = 300,
         tol: float = 0.0,
@@ -87,6 +97,7 @@ class KMeans(ClusterMixin, BaseEstimator):
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
+        self.n_local_trials = n_local_trials
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -143,17 +154,20 @@ class KMeans(ClusterMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         return nearest_centres(X, self.cluster_centers_)
 
-    def _settings(self, n_features: int) -> tuple[NDArray[np.float64], int, int, float]:
-        """Return init, n_init, max_iter and tol as the kernels want them."""
+    def _settings(self, n_features: int) -> tuple[NDArray[np.float64], int, int, int, float]:
+        """Return init, n_local_trials, n_init, max_iter and tol as the kernels want them."""
+        n_init = int(self.n_init)
         if isinstance(self.init, str):
-            return np.empty((0, n_features)), int(self.n_init), int(self.max_iter), float(self.tol)
-        init = np.asarray(self.init, dtype=np.float64)
-        if init.shape != (self.n_clusters, n_features):
-            raise ValueError(
-                f"init must be 'k-means++' or centres of shape ({self.n_clusters}, {n_features}), "
-                f"got shape {init.shape}."
-            )
-        return init, 1, int(self.max_iter), float(self.tol)
+            init = np.empty((0, n_features))
+        else:
+            init, n_init = np.asarray(self.init, dtype=np.float64), 1
+            if init.shape != (self.n_clusters, n_features):
+                raise ValueError(
+                    f"init must be 'k-means++' or centres of shape "
+                    f"({self.n_clusters}, {n_features}), got shape {init.shape}."
+                )
+        n_candidates = self.n_local_trials or 2 + int(np.log(self.n_clusters))
+        return init, int(n_candidates), n_init, int(self.max_iter), float(self.tol)
 
     def _drop_empty_clusters(self) -> None:
         used, labels = np.unique(self.labels_, return_inverse=True)
@@ -169,7 +183,10 @@ class KMeans(ClusterMixin, BaseEstimator):
 
     def _batch_labeller(self, X: NDArray[Any]) -> _Labeller:
         X = np.ascontiguousarray(X, dtype=np.float64)
-        return _Labeller(X, int(self.n_clusters), *self._settings(X.shape[1]))
+        return _Labeller(X, (int(self.n_clusters), *self._settings(X.shape[1])))
+
+    def _dataset_labeller(self, n_features: int) -> _DatasetLabeller:
+        return _DatasetLabeller((int(self.n_clusters), *self._settings(n_features)))
 
 
 @dataclass(frozen=True)
@@ -177,15 +194,24 @@ class _Labeller:
     """Labels many samples; see `coreclust.batching`."""
 
     X: NDArray[np.float64]
-    n_clusters: int
-    init: NDArray[np.float64]
-    n_init: int
-    max_iter: int
-    tol: float
+    settings: tuple[Any, ...]
     seeded: bool = True
 
     def __call__(
         self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        settings = (self.n_clusters, self.init, self.n_init, self.max_iter, self.tol)
-        return label_samples(self.X, counts, seeds, *settings), np.zeros(len(seeds), dtype=bool)
+        labels = label_samples(self.X, counts, seeds, *self.settings)
+        return labels, np.zeros(len(seeds), dtype=bool)
+
+
+@dataclass(frozen=True)
+class _DatasetLabeller:
+    """Labels the first items of many datasets; see `coreclust.batching`."""
+
+    settings: tuple[Any, ...]
+
+    def __call__(
+        self, datasets: NDArray[np.float64], n_wanted: int, seeds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        labels = label_datasets(datasets, n_wanted, seeds, *self.settings)
+        return labels, np.zeros(len(seeds), dtype=bool)

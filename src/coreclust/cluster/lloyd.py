@@ -1,4 +1,4 @@
-"""Kernels of k-means: greedy k-means++ seeding and Lloyd's iterations.
+"""Kernels of k-means: k-means++ seeding, greedy or plain, and Lloyd's iterations.
 
 Items carry weights, so that a bootstrap sample is its distinct items with their
 multiplicities. Data is kept by feature, and distances are computed for a block of items
@@ -15,7 +15,7 @@ from coreclust._numba import kernel, random_state_of, random_uniform
 
 
 @kernel
-def label_samples(X, counts, seeds, n_clusters, init, n_init, max_iter, tol):
+def label_samples(X, counts, seeds, n_clusters, init, n_candidates, n_init, max_iter, tol):
     """Label samples given by the multiplicities of the items; -2 marks absent items."""
     n_samples, n_items = counts.shape
     labels = np.full((n_samples, n_items), -2, dtype=np.int32)
@@ -26,7 +26,15 @@ def label_samples(X, counts, seeds, n_clusters, init, n_init, max_iter, tol):
             labels[sample][items] = np.arange(items.size)
             continue
         found, _, _, _ = best_of_runs(
-            X[items], weights, n_clusters, init, n_init, max_iter, tol, seeds[sample]
+            X[items],
+            weights,
+            n_clusters,
+            init,
+            n_candidates,
+            n_init,
+            max_iter,
+            tol,
+            seeds[sample],
         )
         for k in range(items.size):
             labels[sample, items[k]] = found[k]
@@ -34,7 +42,31 @@ def label_samples(X, counts, seeds, n_clusters, init, n_init, max_iter, tol):
 
 
 @kernel
-def best_of_runs(points, weights, n_clusters, init, n_init, max_iter, tol, seed):
+def label_datasets(
+    datasets, n_wanted, seeds, n_clusters, init, n_candidates, n_init, max_iter, tol
+):
+    """Label the first items of datasets of one size, each clustered by itself."""
+    n_datasets, n_items, _ = datasets.shape
+    labels = np.empty((n_datasets, n_wanted), dtype=np.int32)
+    weights = np.ones(n_items)
+    for b in range(n_datasets):
+        found, _, _, _ = best_of_runs(
+            datasets[b],
+            weights,
+            n_clusters,
+            init,
+            n_candidates,
+            n_init,
+            max_iter,
+            tol,
+            seeds[b],
+        )
+        labels[b] = found[:n_wanted]
+    return labels
+
+
+@kernel
+def best_of_runs(points, weights, n_clusters, init, n_candidates, n_init, max_iter, tol, seed):
     """Run k-means `n_init` times and return the run with the least inertia.
 
     Parameters
@@ -46,6 +78,8 @@ def best_of_runs(points, weights, n_clusters, init, n_init, max_iter, tol, seed)
         At most n.
     init : ndarray of shape (n_clusters, d) or (0, d)
         The first centres; none for k-means++.
+    n_candidates : int
+        How many items k-means++ chooses each centre from.
     n_init, max_iter : int
     tol : float
         Stop when the centres together move by no more than this share of the mean
@@ -74,7 +108,7 @@ def best_of_runs(points, weights, n_clusters, init, n_init, max_iter, tol, seed)
         if init.shape[0] == n_clusters:
             centres[:] = init.T
         else:
-            _plus_plus(by_feature, weights, centres, scratch, state)
+            _plus_plus(by_feature, weights, centres, n_candidates, scratch, state)
         n_iter = _lloyd(by_feature, weights, centres, labels, scratch[0], max_iter, tolerance)
         inertia = _inertia(by_feature, weights, centres, labels)
         if inertia < best_inertia:
@@ -157,15 +191,14 @@ def _assign(by_feature, centres, labels, distances):
 
 
 @kernel
-def _plus_plus(by_feature, weights, centres, scratch, state):
-    """Draw centres by greedy k-means++ (Arthur and Vassilvitskii 2007).
+def _plus_plus(by_feature, weights, centres, n_candidates, scratch, state):
+    """Draw centres by k-means++ (Arthur and Vassilvitskii 2007).
 
-    Each new centre is the best of a few candidates, which are drawn with probability
+    Each new centre is the best of some candidates, which are drawn with probability
     proportional to weight times squared distance to the nearest centre so far.
     """
     n = by_feature.shape[1]
     n_clusters = centres.shape[1]
-    n_candidates = 2 + int(np.log(n_clusters))
     cumulative, nearest, trial, best = scratch[0], scratch[1], scratch[2], scratch[3]
     total = 0.0
     for i in range(n):

@@ -33,9 +33,13 @@ class TClust(TrimmedClusterer):
     equal_weights : bool, default=False
         Whether all clusters have the weight ``1 / n_clusters``. Otherwise it is their
         share of the items that are kept, and a cluster may come out empty.
+    init : {"both", "subsets", "items"}, default="both"
+        What a start takes for its clusters: mean and covariance of n_features + 1 random
+        items each, as in the papers ("subsets"), different random items as centres of
+        balls ("items"), or one and the other in turn, because either finds optima that
+        the other misses.
     n_init : int, default=50
-        Number of random starts: in turn from the mean and covariance of n_features + 1
-        items for each cluster, as in the papers, and from single items as centres.
+        Number of random starts.
     n_refine : int, default=25
         How many of the starts, the best after two steps, go on until nothing changes.
     max_iter : int, default=20
@@ -124,6 +128,7 @@ class TClust(TrimmedClusterer):
         trim: float = 0.05,
         restr_factor: float = 50.0,
         equal_weights: bool = False,
+        init: str = "both",
         n_init: int = 50,
         n_refine: int = 25,
         max_iter: int = 20,
@@ -133,6 +138,7 @@ class TClust(TrimmedClusterer):
         self.trim = trim
         self.restr_factor = restr_factor
         self.equal_weights = equal_weights
+        self.init = init
         self.n_init = n_init
         self.n_refine = n_refine
         self.max_iter = max_iter
@@ -146,6 +152,8 @@ class TClust(TrimmedClusterer):
             equal_weights=bool(self.equal_weights),
             restr_factor=float(self.restr_factor),
             n_init=int(self.n_init),
+            item_starts=self.init != "subsets",
+            subset_starts=self.init != "items",
             n_refine=min(int(self.n_refine), int(self.n_init)),
             max_iter=int(self.max_iter),
         )

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from coreclust._compat import Interval, check_sample_weight, fit_context
+from coreclust._compat import Interval, StrOptions, check_sample_weight, fit_context
 from coreclust.cluster.concentration import (
     Settings,
     fit_items,
+    label_datasets,
     label_items,
     label_samples,
     weight_to_trim,
@@ -27,6 +28,7 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
 
     n_clusters: int
     trim: float
+    init: str
     n_init: int
     n_refine: int
     max_iter: int
@@ -35,6 +37,7 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "trim": [Interval(Real, 0, 1, closed="left")],
+        "init": [StrOptions({"items", "subsets", "both"})],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "n_refine": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -160,6 +163,10 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
         self._check_enough(len(distinct), np.inf, len(X))
         return _Labeller(distinct, group, self._settings())
 
+    def _dataset_labeller(self, _n_features: int) -> _DatasetLabeller:
+        self._validate_params()
+        return _DatasetLabeller(self._settings())
+
 
 @dataclass(frozen=True)
 class _Labeller:
@@ -174,6 +181,18 @@ class _Labeller:
         self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         return label_samples(self.distinct, self.group, counts, self.settings, seeds)
+
+
+@dataclass(frozen=True)
+class _DatasetLabeller:
+    """Labels the first items of many datasets; see `coreclust.batching`."""
+
+    settings: Settings
+
+    def __call__(
+        self, datasets: NDArray[np.float64], n_wanted: int, seeds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        return label_datasets(datasets, n_wanted, self.settings, seeds)
 
 
 def distinct_rows(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
@@ -205,8 +224,11 @@ class TrimmedKMeans(TrimmedClusterer):
         Number of clusters.
     trim : float, default=0.05
         Share of the items to trim, from 0 to below 1: ``ceil(trim * n)`` items.
+    init : {"items", "subsets", "both"}, default="items"
+        Where a start has its centres: on different random items, in the means of
+        n_features + 1 random items each, or one and the other in turn.
     n_init : int, default=50
-        Number of random starts, each from `n_clusters` different items.
+        Number of random starts.
     n_refine : int, default=25
         How many of the starts, the best after two steps, go on until nothing changes.
     max_iter : int, default=20
@@ -274,6 +296,7 @@ class TrimmedKMeans(TrimmedClusterer):
         n_clusters: int = 8,
         *,
         trim: float = 0.05,
+        init: str = "items",
         n_init: int = 50,
         n_refine: int = 25,
         max_iter: int = 20,
@@ -281,6 +304,7 @@ class TrimmedKMeans(TrimmedClusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.trim = trim
+        self.init = init
         self.n_init = n_init
         self.n_refine = n_refine
         self.max_iter = max_iter
@@ -294,6 +318,8 @@ class TrimmedKMeans(TrimmedClusterer):
             equal_weights=True,
             restr_factor=1.0,
             n_init=int(self.n_init),
+            item_starts=self.init != "subsets",
+            subset_starts=self.init != "items",
             n_refine=min(int(self.n_refine), int(self.n_init)),
             max_iter=int(self.max_iter),
         )
