@@ -19,13 +19,21 @@ from coreclust._compat import (
     fit_context,
     with_callbacks,
 )
-from coreclust.batching import batch_labeller
+from coreclust.batching import (
+    BatchLabeller,
+    DatasetLabeller,
+    batch_labeller,
+    dataset_labeller,
+)
 from coreclust.cores import Core, core_clusters
+from coreclust.ensemble import LabelEnsemble
 from coreclust.frames import is_pandas_frame, is_polars_frame
 from coreclust.functions import ClusteringFunction
 from coreclust.inputs import check_classes, check_items
+from coreclust.pair_evidence import PairEvidence
+from coreclust.pair_sampling import check_distribution, sample_pairs
 from coreclust.pairs import NOISE_RULES
-from coreclust.resampling import check_resampling, draw_entropy, seeds_of
+from coreclust.resampling import KnownDistribution, check_resampling, draw_entropy, seeds_of
 from coreclust.runner import label_samples
 from coreclust.tables import item_table, summary_table
 
@@ -56,8 +64,9 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     n_resamples : int, default=1000
         Number of samples, m. At m = 1000 and alpha = 0.1 the standard error of a
         probability near the threshold is 1.5 %.
-    resampling : "bootstrap" or Bootstrap, default="bootstrap"
-        How samples are drawn.
+    resampling : "bootstrap", Bootstrap or KnownDistribution, default="bootstrap"
+        How samples are drawn: from the data with replacement, or, for every pair of items
+        in samples of its own, from a distribution that is known (Algorithm 2).
     noise : {"apart", "together", "absent"}, default="apart"
         How two items that are both noise in a sample count: not together, together, or
         as if they had not been in the sample. Items that are noise in the clustering of
@@ -94,8 +103,9 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     core_sample_indices_, weak_sample_indices_, trimmed_sample_indices_ : ndarray of int
         Items in a core; items of a cluster that are not in its core; items that are noise
         in the clustering of the data. Every item is in one of the three.
-    ensemble_ : LabelEnsemble
-        The labels of all items in all samples.
+    ensemble_ : LabelEnsemble or PairEvidence
+        The labels of all items in all samples; with a KnownDistribution, how often the
+        pairs of each cluster were together in samples of their own.
     estimator_ : estimator or callable
         Fitted to the data as given.
     engine_ : {"batched", "generic"}
@@ -201,20 +211,41 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         entropy = draw_entropy(self.random_state)
         on_sample, on_end = self._callbacks(X, y)
 
+        if isinstance(scheme, KnownDistribution):
+            check_distribution(function, items, classes, scheme)
         reference, names, fitted = function.label_all(items, classes, seeds_of(entropy, _REFERENCE))
-        labeller = batch_labeller(function.estimator, items) if self.engine == "auto" else None
-        ensemble, n_dropped = label_samples(
-            function,
-            items,
-            classes,
-            scheme=scheme,
-            n_resamples=self.n_resamples,
-            entropy=entropy,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            on_sample=on_sample,
-            labeller=labeller,
-        )
+        ensemble: LabelEnsemble | PairEvidence
+        labeller: BatchLabeller | DatasetLabeller | None
+        if isinstance(scheme, KnownDistribution):
+            labeller = (
+                dataset_labeller(function.estimator, items) if self.engine == "auto" else None
+            )
+            ensemble, n_dropped = sample_pairs(
+                function,
+                items,
+                classes,
+                reference,
+                scheme=scheme,
+                n_resamples=self.n_resamples,
+                entropy=entropy,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+                labeller=labeller,
+            )
+        else:
+            labeller = batch_labeller(function.estimator, items) if self.engine == "auto" else None
+            ensemble, n_dropped = label_samples(
+                function,
+                items,
+                classes,
+                scheme=scheme,
+                n_resamples=self.n_resamples,
+                entropy=entropy,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+                on_sample=on_sample,
+                labeller=labeller,
+            )
         # Only now, so that a fit that fails or is interrupted leaves an earlier one whole.
         self.reference_labels_, self.cluster_names_, self.estimator_ = reference, names, fitted
         self.ensemble_, self.n_dropped_resamples_ = ensemble, n_dropped

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from coreclust._validation import check_alpha, check_noise, check_time_limit, encode_labels
-from coreclust.clique import Deadline, conflict_graph, largest_independent_set
+from coreclust.clique import Deadline, Graph, conflict_graph, largest_independent_set
 from coreclust.ensemble import LabelEnsemble
 from coreclust.evidence import apart_table
+from coreclust.pair_evidence import PairEvidence
 from coreclust.pairs import group_counts, pack_labels
 
 
@@ -62,7 +64,7 @@ class Core:
 
 
 def core_clusters(
-    ensemble: LabelEnsemble,
+    ensemble: LabelEnsemble | PairEvidence,
     reference_labels: ArrayLike,
     *,
     alpha: float = 0.1,
@@ -77,8 +79,8 @@ def core_clusters(
 
     Parameters
     ----------
-    ensemble : LabelEnsemble
-        The labels of the items in m samples.
+    ensemble : LabelEnsemble or PairEvidence
+        The labels of the items in m samples, or the evidence on each pair by itself.
     reference_labels : array-like of shape (n_items,)
         Integers or strings; items with a negative integer are in no cluster.
     alpha : float, default=0.1
@@ -104,7 +106,7 @@ def core_clusters(
     >>> core_clusters(draws, ["a", "a", "a"])
     [Core(label='a', 2 of 3 items, largest)]
     """
-    if not isinstance(ensemble, LabelEnsemble):
+    if not isinstance(ensemble, (LabelEnsemble, PairEvidence)):
         raise TypeError(
             f"ensemble must be a LabelEnsemble, got {type(ensemble).__name__}; "
             "build one with LabelEnsemble.from_labels."
@@ -118,7 +120,9 @@ def core_clusters(
             f"reference_labels must have a label for each of the {ensemble.n_items} items of "
             f"the ensemble, got {codes.size}."
         )
-    table = apart_table(alpha, ensemble.n_items, ensemble.n_resamples)
+    # The prior belongs to Algorithm 3, not to Algorithm 2.
+    n_prior = ensemble.n_items if isinstance(ensemble, LabelEnsemble) else None
+    table = apart_table(alpha, n_prior, ensemble.n_resamples)
     if table[-1] < 0 and alpha > 0:
         warnings.warn(
             f"{ensemble.n_resamples} samples are too few for any pair to reach a co-occurrence "
@@ -143,20 +147,45 @@ def core_clusters(
 
 
 def _find_core(
-    ensemble: LabelEnsemble,
+    ensemble: LabelEnsemble | PairEvidence,
     label: Any,
     members: NDArray[np.intp],
     table: NDArray[np.int64],
     noise: str,
     deadline: Deadline,
 ) -> Core:
-    together, seen = group_counts(ensemble.labels, members, noise)
-    strength = np.divide(together, seen, out=np.full(members.size, np.nan), where=seen > 0)
+    strength = _strength(ensemble, members, noise)
     preferred = np.argsort(-np.nan_to_num(strength, nan=-1.0), kind="stable")
     if members.size == 1 or table[-1] < 0:  # no pair can be an edge
         return Core(label, members, members[preferred[:1]], 1, strength)
-    packed = pack_labels(ensemble.labels, members[preferred], noise)
-    kept, graph, start = conflict_graph(packed, table)
+    kept, graph, start = _conflicts(ensemble, members[preferred], table, noise)
     solution = largest_independent_set(graph, start, deadline)
     core = np.sort(members[preferred[kept[solution.chosen]]])
     return Core(label, members, core, solution.upper_bound, strength)
+
+
+def _strength(
+    ensemble: LabelEnsemble | PairEvidence, members: NDArray[np.intp], noise: str
+) -> NDArray[np.float64]:
+    """Return, for each member, the share of meetings with others in which they had one label."""
+    if isinstance(ensemble, LabelEnsemble):
+        together, seen = group_counts(ensemble.labels, members, noise)
+    else:
+        together, seen = (counts.sum(axis=1) for counts in ensemble.within(members, noise))
+    return np.divide(together, seen, out=np.full(members.size, np.nan), where=seen > 0)
+
+
+def _conflicts(
+    ensemble: LabelEnsemble | PairEvidence,
+    items: NDArray[np.intp],
+    table: NDArray[np.int64],
+    noise: str,
+) -> tuple[NDArray[np.intp], Graph, NDArray[np.bool_]]:
+    """Return what :func:`~coreclust.clique.conflicts.conflict_graph` does."""
+    if isinstance(ensemble, LabelEnsemble):
+        return conflict_graph(pack_labels(ensemble.labels, items, noise), table)
+    together, seen = ensemble.within(items, noise)
+    conflicts = seen - together > table[seen]
+    np.fill_diagonal(conflicts, False)
+    everyone = np.arange(items.size)
+    return everyone, Graph.from_sparse(csr_array(conflicts)), np.zeros(items.size, dtype=bool)

@@ -119,12 +119,27 @@ class ClusteringFunction:
             labels = np.asarray(estimator.fit_predict(self._take(X, rows)))[first]
         return items, self._encode(labels, items.size)[0]
 
-    def _call(self, Z: Any, seeds: np.random.SeedSequence) -> Any:
+    def label_first(self, Z: Any, y: Any, n_wanted: int, seed: int) -> NDArray[np.int64]:
+        """Label a dataset by itself and return the labels of its first items.
+
+        The first random_state is `seed`; where there are more, they derive from it.
+        """
+        if self.kind == "callable":
+            return self._encode(self._call(Z, seed), number_of_items(Z))[0][:n_wanted]
+        estimator = self._seeded_clone(seed)
+        if self.kind == "classifier":
+            labels = estimator.fit(Z, y).predict(Z[:n_wanted])
+            return self._encode(labels, n_wanted)[0]
+        return self._encode(estimator.fit_predict(Z), number_of_items(Z))[0][:n_wanted]
+
+    def _call(self, Z: Any, seeds: np.random.SeedSequence | int) -> Any:
         if self.takes_seed:
             return self.estimator(Z, random_state=draw_random_states(seeds, 1)[0])
         return self.estimator(Z)
 
-    def _seeded_clone(self, seeds: np.random.SeedSequence, *, only_unset: bool = False) -> Any:
+    def _seeded_clone(
+        self, seeds: np.random.SeedSequence | int, *, only_unset: bool = False
+    ) -> Any:
         estimator = clone(self.estimator)
         free = {
             name: value

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from coreclust._compat import number_of_items, take_items
 from coreclust._numba import kernel, random_below, random_state_of
 
 # What a seed sequence is for. A sample that is drawn again uses the next two.
@@ -38,13 +39,71 @@ class Bootstrap:
         return "Bootstrap()"
 
 
-def check_resampling(resampling: Any) -> Bootstrap:
+class KnownDistribution:
+    """Draw all items but two from a known distribution, as in Algorithm 2 of the paper.
+
+    For every pair of items of a cluster, each sample is made of the pair and of n - 2 items
+    drawn from the distribution, so the number of samples is `n_resamples` times the number
+    of pairs: for some hundred items at most. It is the definition of the co-occurrence
+    probability, where :class:`Bootstrap` is an approximation.
+
+    Parameters
+    ----------
+    source : callable or array-like
+        A function ``source(n, rng)`` that draws n items with a numpy ``Generator``: an array,
+        or a tuple of items and classes. Or a population, large compared with the data, to
+        draw from with replacement.
+    y : array-like, default=None
+        The classes of a population, for a classifier.
+
+    Notes
+    -----
+    Pairs of items with the same values are one and the same experiment, and share their
+    samples. The estimate is ``A / m``, without the prior of the bootstrap.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coreclust import CoreClustering
+    >>> from coreclust.cluster import KMeans
+    >>> from coreclust.resampling import KnownDistribution
+    >>> def two_groups(n, rng):
+    ...     return rng.normal(size=(n, 1)) + rng.choice([0.0, 6.0], size=(n, 1))
+    >>> X = two_groups(20, np.random.default_rng(0))
+    >>> scheme = KnownDistribution(two_groups)
+    >>> cc = CoreClustering(KMeans(2), resampling=scheme, n_resamples=100, random_state=0).fit(X)
+    >>> cc.core_sample_indices_.size
+    20
+    """
+
+    def __init__(self, source: Any, y: Any = None) -> None:
+        self.source = source
+        self.y = y
+
+    def draw(self, n_items: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Return items from the distribution, and their classes or None."""
+        if callable(self.source):
+            drawn = self.source(n_items, rng)
+            return drawn if isinstance(drawn, tuple) else (drawn, None)
+        rows = rng.integers(number_of_items(self.source), size=n_items)
+        classes = None if self.y is None else np.asarray(self.y)[rows]
+        return take_items(self.source, rows), classes
+
+    def __repr__(self) -> str:
+        if callable(self.source):
+            return f"KnownDistribution({getattr(self.source, '__name__', self.source)})"
+        return f"KnownDistribution(<{number_of_items(self.source)} items>)"
+
+
+def check_resampling(resampling: Any) -> Bootstrap | KnownDistribution:
     """Return the scheme that a `resampling` argument stands for."""
     if isinstance(resampling, str) and resampling == "bootstrap":
         return Bootstrap()
-    if isinstance(resampling, Bootstrap):
+    if isinstance(resampling, (Bootstrap, KnownDistribution)):
         return resampling
-    raise ValueError(f"resampling must be 'bootstrap' or a Bootstrap, got {resampling!r}.")
+    raise ValueError(
+        f"resampling must be 'bootstrap', a Bootstrap or a KnownDistribution, got {resampling!r}."
+    )
 
 
 def draw_entropy(random_state: int | np.random.RandomState | None) -> int:
@@ -74,9 +133,15 @@ def seeds_of(entropy: int, *key: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(entropy, spawn_key=key)
 
 
-def draw_random_states(seeds: np.random.SeedSequence, n_states: int) -> list[int]:
-    """Return seeds that any `random_state` accepts; fewer are a beginning of more."""
-    return (seeds.generate_state(max(n_states, 1), np.uint32) >> 1).tolist()[:n_states]
+def draw_random_states(seeds: np.random.SeedSequence | int, n_states: int) -> list[int]:
+    """Return seeds that any `random_state` accepts; fewer are a beginning of more.
+
+    A whole number stands for itself, and for what it seeds if more than one is wanted.
+    """
+    if isinstance(seeds, int):
+        more = draw_random_states(np.random.SeedSequence(seeds), n_states - 1)
+        return [seeds, *more][:n_states]
+    return (seeds.generate_state(max(n_states, 1), np.uint32) >> 1).tolist()[: max(n_states, 0)]
 
 
 def _word(seeds: np.random.SeedSequence) -> np.uint64:

@@ -88,12 +88,12 @@ def label_samples(
     errors: list[str] = []
     progress = Progress(n_resamples, "samples", enabled=verbose > 0)
     # catch_warnings, because the threads of joblib do not leave the filters as they were.
-    with _threadpools().limit(limits=1), warnings.catch_warnings():
+    with one_thread(), warnings.catch_warnings():
         if labeller is None:
             calls = (delayed(_label_block)(task, block) for block in blocks)
         else:
             calls = (delayed(_label_batch)(task, labeller, block) for block in blocks)
-        results = _in_parallel(calls, n_jobs, threads=labeller is not None)
+        results = in_parallel(calls, n_jobs, threads=labeller is not None)
         try:
             for block in results:
                 if block.labels.dtype.itemsize > labels.dtype.itemsize:
@@ -112,7 +112,7 @@ def label_samples(
         finally:
             results.close()  # stops what is still running
             progress.close()
-    _report(errors, n_resamples)
+    report_dropped(errors, n_resamples)
     return LabelEnsemble._owning(labels[:n_labelled].T), len(errors)
 
 
@@ -125,9 +125,9 @@ def _samples_a_batch(n_items: int) -> int:
     return max(1, min(125, 20_000 // n_items))
 
 
-def _in_parallel(
+def in_parallel(
     calls: Iterable[Any], n_jobs: int | None, *, threads: bool
-) -> Generator[_Block, None, None]:
+) -> Generator[Any, None, None]:
     """Yield the results of the calls in their order, as they come.
 
     Kernels run in threads and, unless the user says otherwise, on all cores.
@@ -198,7 +198,8 @@ def _label_one(
     return None, message
 
 
-def _report(errors: list[str], n_resamples: int) -> None:
+def report_dropped(errors: list[str], n_resamples: int) -> None:
+    """Warn of samples that failed on every try; raise if they are more than half."""
     if not errors:
         return
     told = (
@@ -208,6 +209,11 @@ def _report(errors: list[str], n_resamples: int) -> None:
     if 2 * len(errors) > n_resamples:
         raise RuntimeError(f"{told} More than half are lost: too few to rest a guarantee on.")
     warnings.warn(f"{told} They are left out.", RuntimeWarning, stacklevel=4)
+
+
+def one_thread() -> Any:
+    """Return a context in which the libraries under the clusterers use one thread."""
+    return _threadpools().limit(limits=1)
 
 
 @functools.cache

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn import get_config
 
+from coreclust.ensemble import LabelEnsemble
 from coreclust.frames import is_pandas_frame, is_polars_frame
 from coreclust.pairs import joint_counts
 
@@ -17,11 +18,7 @@ if TYPE_CHECKING:
 def summary_table(fitted: CoreClustering) -> Any:
     """Return a row a cluster."""
     cores = fitted.cores_
-    together, seen = (
-        np.array([joint_counts(fitted.ensemble_.labels, core.core, fitted.noise) for core in cores])
-        .reshape(-1, 2)
-        .T
-    )
+    together, seen = _joint_counts(fitted)
     columns = {
         "cluster": fitted.cluster_names_,
         "size": np.array([core.size for core in cores]),
@@ -33,6 +30,15 @@ def summary_table(fitted: CoreClustering) -> Any:
         "optimal": np.array([core.optimal for core in cores]),
     }
     return _frame(columns, _container(fitted))
+
+
+def _joint_counts(fitted: CoreClustering) -> Any:
+    """Return, for each core, in how many samples all its members were together, and seen."""
+    if not isinstance(fitted.ensemble_, LabelEnsemble):  # never all in one sample
+        return np.zeros((2, len(fitted.cores_)))
+    labels, noise = fitted.ensemble_.labels, fitted.noise
+    counts = [joint_counts(labels, core.core, noise) for core in fitted.cores_]
+    return np.array(counts).reshape(-1, 2).T
 
 
 def item_table(fitted: CoreClustering) -> Any:

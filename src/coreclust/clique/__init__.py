@@ -1,7 +1,8 @@
 """The exact core: conflict graph, reductions, bounds, branch and bound."""
 
 from coreclust.clique.conflicts import conflict_graph
+from coreclust.clique.graph import Graph
 from coreclust.clique.maximum import maximum_clique
 from coreclust.clique.solve import Deadline, largest_independent_set
 
-__all__ = ["Deadline", "conflict_graph", "largest_independent_set", "maximum_clique"]
+__all__ = ["Deadline", "Graph", "conflict_graph", "largest_independent_set", "maximum_clique"]
