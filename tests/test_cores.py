@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from coreclust import LabelEnsemble, core_clusters
 from twins import clique_number, core_graph, is_clique, random_graph
@@ -219,3 +220,71 @@ def test_bad_arguments(change, error, message):
     arguments |= change
     with pytest.raises(error, match=message):
         core_clusters(arguments.pop("ensemble"), arguments.pop("reference_labels"), **arguments)
+
+
+@given(
+    case=clusterings(),
+    alpha=st.sampled_from([0.1, 0.4, 0.7]),
+    confidence=st.sampled_from([0.3, 0.9]),
+    guarantee=st.sampled_from(["simultaneous", "pair"]),
+)
+@settings(max_examples=200)
+@pytest.mark.filterwarnings("ignore:.*samples are too few for confidence")
+def test_cores_with_confidence_are_cliques_of_the_bound(case, alpha, confidence, guarantee):
+    labels, reference = case
+    ensemble = LabelEnsemble(labels)
+    clusters = [np.flatnonzero(reference == label) for label in set(reference[reference >= 0])]
+    n_pairs = sum(c.size * (c.size - 1) // 2 for c in clusters) if guarantee[0] == "s" else 1
+    cores = core_clusters(
+        ensemble, reference, alpha=alpha, confidence=confidence, guarantee=guarantee
+    )
+    for core in cores:
+        graph = nx.complete_graph(core.size)
+        for i, j in itertools.combinations(range(core.size), 2):
+            together, seen = ensemble.cooccurrence_counts(core.members[i], core.members[j])
+            # At a level of alpha the bound is reached iff the one-sided test rejects.
+            p_value = binomtest(together, seen, 1 - alpha, "greater").pvalue if seen else 1.0
+            if p_value > (1 - confidence) / max(n_pairs, 1):
+                graph.remove_edge(i, j)
+        largest = max(map(len, nx.find_cliques(graph)))
+        assert core.core.size == largest == core.upper_bound
+
+
+def test_more_is_promised_of_fewer():
+    """Forty items that stray ever more often, in 400 samples."""
+    rng = np.random.default_rng(0)
+    labels = (rng.random((40, 400)) < np.linspace(0, 0.1, 40)[:, None]).astype(int)
+    ensemble, reference = LabelEnsemble(labels), np.zeros(40, int)
+
+    def size(**rule):
+        return core_clusters(ensemble, reference, **rule)[0].core.size
+
+    estimate, pair = size(), size(confidence=0.95, guarantee="pair")
+    simultaneous, surer = size(confidence=0.95), size(confidence=0.9999)
+    assert estimate > pair > simultaneous > surer > 1
+
+
+def test_too_few_samples_for_a_confidence_are_told_with_their_number():
+    labels = np.zeros((10, 100), int)
+    reference = np.zeros(10, int)
+    # 45 pairs: 0.9 ** B <= 0.05 / 45 takes B = 65.
+    assert core_clusters(LabelEnsemble(labels), reference, confidence=0.95)[0].core.size == 10
+    labels[:, 64:] = -2
+    with pytest.warns(UserWarning, match=r"seen 65 times.*about 41 times.*at least 159 samples"):
+        cores = core_clusters(LabelEnsemble(labels), reference, confidence=0.95)
+    assert cores[0].core.size == 1
+    with pytest.warns(UserWarning, match="No number of samples can show"):
+        core_clusters(LabelEnsemble(labels), reference, alpha=0, confidence=0.95)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ({"confidence": 1}, "confidence must be None or a number above 0 and below 1, got 1"),
+        ({"confidence": "high"}, "confidence must be None or a number"),
+        ({"guarantee": "all"}, "guarantee must be one of 'simultaneous', 'pair', got 'all'"),
+    ],
+)
+def test_a_wrong_confidence_is_refused(rule, message):
+    with pytest.raises(ValueError, match=message):
+        core_clusters(LabelEnsemble(np.zeros((3, 9), int)), [0, 0, 0], **rule)

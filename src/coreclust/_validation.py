@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from coreclust.pairs import NOISE, NOISE_RULES
 
+# What a confidence is about: all pairs at once, or each by itself.
+GUARANTEES = ("simultaneous", "pair")
+
 _WHOLE = (numbers.Integral, np.bool_)
 
 
@@ -19,6 +22,22 @@ def check_alpha(alpha: Any) -> None:
         raise ValueError(
             f"alpha must be a number between 0 and 1 (pairs co-occur with probability at least "
             f"1 - alpha), got {alpha!r}."
+        )
+
+
+def check_confidence(confidence: Any) -> None:
+    """Raise unless confidence is None or a number between 0 and 1."""
+    if confidence is not None and not (_is_number(confidence) and 0 < confidence < 1):
+        raise ValueError(
+            f"confidence must be None or a number above 0 and below 1, got {confidence!r}."
+        )
+
+
+def check_guarantee(guarantee: Any) -> None:
+    """Raise unless guarantee is one of the kinds."""
+    if not isinstance(guarantee, str) or guarantee not in GUARANTEES:
+        raise ValueError(
+            f"guarantee must be one of {', '.join(map(repr, GUARANTEES))}, got {guarantee!r}."
         )
 
 

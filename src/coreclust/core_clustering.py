@@ -19,6 +19,7 @@ from coreclust._compat import (
     fit_context,
     with_callbacks,
 )
+from coreclust._validation import GUARANTEES, check_confidence
 from coreclust.batching import (
     BatchLabeller,
     DatasetLabeller,
@@ -27,6 +28,7 @@ from coreclust.batching import (
 )
 from coreclust.cores import Core, core_clusters
 from coreclust.ensemble import LabelEnsemble
+from coreclust.evidence import PairTest, pair_test
 from coreclust.frames import is_pandas_frame, is_polars_frame
 from coreclust.functions import ClusteringFunction
 from coreclust.inputs import check_classes, check_items
@@ -67,6 +69,11 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     resampling : "bootstrap", Bootstrap or KnownDistribution, default="bootstrap"
         How samples are drawn: from the data with replacement, or, for every pair of items
         in samples of its own, from a distribution that is known (Algorithm 2).
+    confidence : float, default=None
+        How sure to be of ``1 - alpha``, see the notes. None takes the estimate at its word,
+        as the paper does.
+    guarantee : {"simultaneous", "pair"}, default="simultaneous"
+        What `confidence` is about: all pairs of all cores at once, or each pair by itself.
     noise : {"apart", "together", "absent"}, default="apart"
         How two items that are both noise in a sample count: not together, together, or
         as if they had not been in the sample. Items that are noise in the clustering of
@@ -123,6 +130,20 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     in at least ``1 - alpha`` of the samples, but all of them together may do so less often
     (`summary` has that share), and a clustering can be stable without being meaningful.
 
+    How much is promised of a pair of core items is one of three:
+
+    - *the estimate* (``confidence=None``, the paper): it was together in a share of about
+      ``1 - alpha`` of the samples that had both. The search for the largest set favours pairs
+      that got there by luck, so some of them are really below.
+    - *per pair* (``guarantee="pair"``): for a pair fixed beforehand, the chance to be counted
+      as ``1 - alpha`` and be below it is at most ``1 - confidence``. Among many pairs, some are.
+    - *simultaneous* (the default with a `confidence`): the chance that *any* pair of any core
+      is below ``1 - alpha`` is at most ``1 - confidence``. The level is divided by the number
+      of pairs compared, which costs some items of the cores.
+
+    The last two rest on exact binomial bounds. All three are about the noise of a finite number
+    of samples, and none about whether resampling the data stands in for new data.
+
     While samples are clustered, libraries under the estimator are held to one thread; use
     `n_jobs`. Random numbers that an estimator or a callable draws from numpy's global
     generator are not seeded.
@@ -150,6 +171,8 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         "alpha": [Interval(Real, 0, 1, closed="both")],
         "n_resamples": [Interval(Integral, 1, None, closed="left")],
         "resampling": "no_validation",
+        "confidence": [None, Interval(Real, 0, 1, closed="neither")],
+        "guarantee": [StrOptions(set(GUARANTEES))],
         "noise": [StrOptions(set(NOISE_RULES))],
         "time_limit": [None, Interval(Real, 0, None, closed="left")],
         "engine": [StrOptions({"auto", "generic"})],
@@ -169,6 +192,8 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         alpha: float = 0.1,
         n_resamples: int = 1000,
         resampling: Any = "bootstrap",
+        confidence: float | None = None,
+        guarantee: str = "simultaneous",
         noise: str = "apart",
         time_limit: float | None = None,
         engine: str = "auto",
@@ -180,6 +205,8 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.alpha = alpha
         self.n_resamples = n_resamples
         self.resampling = resampling
+        self.confidence = confidence
+        self.guarantee = guarantee
         self.noise = noise
         self.time_limit = time_limit
         self.engine = engine
@@ -262,7 +289,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        **changes : alpha, noise or time_limit
+        **changes : alpha, confidence, guarantee, noise or time_limit
             The parameters to change.
 
         Returns
@@ -280,7 +307,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         (0.05, 0.1)
         """
         check_is_fitted(self)
-        allowed = ("alpha", "noise", "time_limit")
+        allowed = ("alpha", "confidence", "guarantee", "noise", "time_limit")
         for name in changes:
             if name not in allowed:
                 raise TypeError(
@@ -306,6 +333,41 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.ensemble_.cooccurrence(i, j, noise=self.noise)
+
+    def test_pair(self, i: Any, j: Any, *, confidence: float = 0.95) -> PairTest:
+        """Test whether items i and j co-occur with probability at least ``1 - alpha``.
+
+        Each pair is tested by itself; for many pairs at once, compare `p_value` with
+        ``(1 - confidence)`` divided by their number.
+
+        Parameters
+        ----------
+        i, j : int or array-like of int
+            Items, by position; arrays are paired up by broadcasting.
+        confidence : float, default=0.95
+            Of the interval, and 1 minus the level of the test.
+
+        Returns
+        -------
+        test : PairTest
+            With `estimate`, `lower`, `upper`, `p_value`, `together`, `n_together` and
+            `n_seen`, numbers or arrays.
+
+        Examples
+        --------
+        >>> from sklearn.cluster import KMeans
+        >>> from sklearn.datasets import load_iris
+        >>> from coreclust import CoreClustering
+        >>> cc = CoreClustering(KMeans(3), random_state=0).fit(load_iris().data)
+        >>> test = cc.test_pair(0, 1)
+        >>> test.together, test.lower > 0.98
+        (True, True)
+        """
+        check_is_fitted(self)
+        check_confidence(confidence)
+        together, seen = self.ensemble_.cooccurrence_counts(i, j, noise=self.noise)
+        n_prior = None if isinstance(self.ensemble_, PairEvidence) else self.ensemble_.n_items
+        return pair_test(together, seen, n_prior, alpha=self.alpha, confidence=confidence)
 
     def summary(self) -> Any:
         """Return a data frame with a row a cluster.
@@ -344,6 +406,8 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             self.ensemble_,
             self.reference_labels_,
             alpha=self.alpha,
+            confidence=self.confidence,
+            guarantee=self.guarantee,
             noise=self.noise,
             time_limit=self.time_limit,
         )

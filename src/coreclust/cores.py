@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from coreclust._validation import check_alpha, check_noise, check_time_limit, encode_labels
+from coreclust._validation import (
+    check_alpha,
+    check_confidence,
+    check_guarantee,
+    check_noise,
+    check_time_limit,
+    encode_labels,
+)
 from coreclust.clique import Deadline, Graph, conflict_graph, largest_independent_set
 from coreclust.ensemble import LabelEnsemble
-from coreclust.evidence import apart_table
+from coreclust.evidence import apart_table, confidence_table, least_seen
 from coreclust.pair_evidence import PairEvidence
-from coreclust.pairs import group_counts, pack_labels
+from coreclust.pairs import ABSENT, group_counts, pack_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +76,8 @@ def core_clusters(
     reference_labels: ArrayLike,
     *,
     alpha: float = 0.1,
+    confidence: float | None = None,
+    guarantee: str = "simultaneous",
     noise: str = "apart",
     time_limit: float | None = None,
 ) -> list[Core]:
@@ -85,6 +95,12 @@ def core_clusters(
         Integers or strings; items with a negative integer are in no cluster.
     alpha : float, default=0.1
         Between 0 and 1.
+    confidence : float, default=None
+        None compares the estimate with ``1 - alpha``, as the paper does. A number compares
+        an exact lower bound of the probability instead, with this confidence.
+    guarantee : {"simultaneous", "pair"}, default="simultaneous"
+        Whether the confidence is that all pairs of all cores meet ``1 - alpha``, or that
+        one given pair does. Without `confidence` it has no effect.
     noise : {"apart", "together", "absent"}, default="apart"
         How two items that are both noise in a sample count: not together, together, or
         as if they had not been in the sample.
@@ -112,6 +128,8 @@ def core_clusters(
             "build one with LabelEnsemble.from_labels."
         )
     check_alpha(alpha)
+    check_confidence(confidence)
+    check_guarantee(guarantee)
     check_noise(noise)
     check_time_limit(time_limit)
     codes, names = encode_labels(reference_labels, "reference_labels", negative_is_noise=True)
@@ -120,15 +138,8 @@ def core_clusters(
             f"reference_labels must have a label for each of the {ensemble.n_items} items of "
             f"the ensemble, got {codes.size}."
         )
-    # The prior belongs to Algorithm 3, not to Algorithm 2.
-    n_prior = ensemble.n_items if isinstance(ensemble, LabelEnsemble) else None
-    table = apart_table(alpha, n_prior, ensemble.n_resamples)
-    if table[-1] < 0 and alpha > 0:
-        warnings.warn(
-            f"{ensemble.n_resamples} samples are too few for any pair to reach a co-occurrence "
-            f"of {1 - alpha:g}: every core is a single item. Use more resamples.",
-            stacklevel=2,
-        )
+    sizes = np.bincount(codes[codes >= 0], minlength=names.size)
+    table = _edge_table(ensemble, sizes, alpha, confidence, guarantee)
     deadline = Deadline(time_limit)
     cores = []
     for code, name in enumerate(names.tolist()):
@@ -144,6 +155,59 @@ def core_clusters(
             stacklevel=2,
         )
     return cores
+
+
+def _edge_table(
+    ensemble: LabelEnsemble | PairEvidence,
+    sizes: NDArray[np.int64],
+    alpha: float,
+    confidence: float | None,
+    guarantee: str,
+) -> NDArray[np.int64]:
+    """Return how often a pair may be apart, by how often it was seen; warn if it is too seldom."""
+    n_samples = ensemble.n_resamples
+    if confidence is None:
+        # The prior belongs to Algorithm 3, not to Algorithm 2.
+        n_prior = ensemble.n_items if isinstance(ensemble, LabelEnsemble) else None
+        table = apart_table(alpha, n_prior, n_samples)
+        if table[-1] < 0 and alpha > 0:
+            warnings.warn(
+                f"{n_samples} samples are too few for any pair to reach a co-occurrence of "
+                f"{1 - alpha:g}: every core is a single item. Use more resamples.",
+                stacklevel=3,
+            )
+        return table
+    level = pair_level(sizes, confidence, guarantee)
+    needed = least_seen(alpha, level)
+    share = _pair_share(ensemble)
+    if math.isinf(needed):
+        warnings.warn(
+            f"No number of samples can show with confidence that a probability is {1 - alpha:g}: "
+            "every core is a single item. Use a larger alpha, or confidence=None.",
+            stacklevel=3,
+        )
+    elif needed > share * n_samples:
+        warnings.warn(
+            f"{n_samples} samples are too few for confidence={confidence:g}: a pair must be seen "
+            f"{needed} times, never apart, to show a co-occurrence of {1 - alpha:g}, and is seen "
+            f"about {share * n_samples:.0f} times. It takes at least "
+            f"{math.ceil(needed / max(share, 1 / n_samples))} samples.",
+            stacklevel=3,
+        )
+    return confidence_table(alpha, level, n_samples)
+
+
+def pair_level(sizes: NDArray[np.int64], confidence: float, guarantee: str) -> float:
+    """Return the error that is allowed for one pair of clusters of some sizes."""
+    n_pairs = int((sizes * (sizes - 1) // 2).sum()) if guarantee == "simultaneous" else 1
+    return (1 - confidence) / max(n_pairs, 1)
+
+
+def _pair_share(ensemble: LabelEnsemble | PairEvidence) -> float:
+    """Return the share of samples in which a pair is seen, on average."""
+    if isinstance(ensemble, PairEvidence):
+        return 1.0
+    return float((ensemble.labels != ABSENT).mean()) ** 2
 
 
 def _find_core(

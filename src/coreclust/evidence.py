@@ -1,4 +1,4 @@
-"""From counts to a verdict on a pair: the paper's estimate and its edge rule.
+"""From counts to a verdict on a pair: the paper's estimate, exact bounds, and the edge rule.
 
 A pair that was seen together in B samples and set apart in D of them is an edge of the
 core graph iff ``D <= table[B]``. The table is all the kernels know of statistics.
@@ -6,10 +6,14 @@ core graph iff ``D <= table[B]``. The table is all the kernels know of statistic
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import bdtr, betaincinv
 
 _FINEST = 10**9  # denominators of alpha beyond this are noise of floating point
 
@@ -91,3 +95,125 @@ def apart_table(alpha: float, n_items: int | None, n_samples: int) -> NDArray[np
     if not prior and threshold > 0:
         table[0] = -1
     return table
+
+
+def confidence_table(alpha: float, level: float, n_samples: int) -> NDArray[np.int64]:
+    """Return, for every B, how often a pair may be apart and still be an edge with confidence.
+
+    ``table[B]`` is the largest D for which the exact (Clopper-Pearson) lower bound of
+    ``(B - D) / B`` at `level` is at least 1 - alpha, or -1 where even D = 0 falls short. The
+    bound is that high iff a pair at exactly 1 - alpha would be apart D times or fewer with
+    probability `level` at most, which is one binomial sum and no inversion.
+
+    Parameters
+    ----------
+    alpha : float
+        Between 0 and 1.
+    level : float
+        The error that is allowed for one pair, between 0 and 1.
+    n_samples : int
+        m, the largest B there can be.
+
+    Returns
+    -------
+    table : ndarray of shape (n_samples + 1,)
+        Never falls from one B to the next, nor rises by more than 1.
+
+    Examples
+    --------
+    >>> from coreclust.evidence import confidence_table
+    >>> confidence_table(0.1, level=0.05, n_samples=100)[[28, 29, 50, 100]].tolist()
+    [-1, 0, 1, 4]
+    """
+    if alpha == 1:  # any probability is at least 0
+        return np.arange(n_samples + 1)
+    table = np.full(n_samples + 1, -1, dtype=np.int64)
+    apart = -1
+    for seen in range(1, n_samples + 1):
+        if apart + 1 < seen and bdtr(apart + 1, seen, alpha) <= level:
+            apart += 1
+        table[seen] = apart
+    return table
+
+
+def least_seen(alpha: float, level: float) -> float:
+    """Return how often a pair must be seen for `confidence_table` to allow an edge at all.
+
+    Examples
+    --------
+    >>> from coreclust.evidence import least_seen
+    >>> least_seen(0.1, level=0.05)
+    29
+    """
+    if alpha == 1:
+        return 0
+    if alpha == 0:
+        return math.inf
+    needed = math.log(level) / math.log1p(-alpha)
+    return math.ceil(needed - 1e-9) if math.isfinite(needed) else math.inf
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """Tests of whether pairs of items belong together; a number a pair, or an array.
+
+    Attributes
+    ----------
+    estimate : float
+        The co-occurrence probability, as the cores use it.
+    lower, upper : float
+        Exact (Clopper-Pearson) confidence interval of the probability.
+    p_value : float
+        Of the hypothesis that the probability is below 1 - alpha: how likely the pair would
+        be together as often as it was, or more often, if it were just 1 - alpha.
+    together : bool
+        Whether that hypothesis is rejected.
+    n_together, n_seen : int
+        The samples in which the two had the same label, and in which both were present.
+    """
+
+    estimate: Any
+    lower: Any
+    upper: Any
+    p_value: Any
+    together: Any
+    n_together: Any
+    n_seen: Any
+
+
+def pair_test(
+    together: ArrayLike, seen: ArrayLike, n_items: int | None, *, alpha: float, confidence: float
+) -> PairTest:
+    """Test whether pairs co-occur with probability at least ``1 - alpha``.
+
+    Parameters
+    ----------
+    together, seen : array-like of int
+        A and B.
+    n_items : int or None
+        For the estimate, see :func:`cooccurrence_estimate`.
+    alpha, confidence : float
+        Each pair is tested by itself, at the level ``1 - confidence``.
+
+    Returns
+    -------
+    test : PairTest
+        Of arrays.
+    """
+    A, B = np.asarray(together, dtype=np.int64), np.asarray(seen, dtype=np.int64)
+    tail = (1 - confidence) / 2
+    # At the ends of the scale the beta distribution has lost a parameter; the bound is 0 or 1.
+    lower = np.where(A > 0, betaincinv(np.maximum(A, 1), B - A + 1, tail), 0.0)
+    upper = np.where(A < B, betaincinv(A + 1, np.maximum(B - A, 1), 1 - tail), 1.0)
+    p_value = bdtr(B - A, B, alpha) if 0 < alpha < 1 else np.full(A.shape, 1.0 - alpha)
+    p_value = np.where(B > 0, p_value, 1.0)
+    found = (
+        cooccurrence_estimate(A, B, n_items),
+        lower,
+        upper,
+        p_value,
+        p_value <= 1 - confidence,
+        A,
+        B,
+    )
+    return PairTest(*(value.item() if value.ndim == 0 else value for value in found))
