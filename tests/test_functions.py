@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from coreclust.functions import ClusteringFunction, takes_multiplicities
-from coreclust.resampling import seeds_of
+from coreclust.seeds import seeds_of
 
 
 def test_kinds_are_recognised():

@@ -16,7 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from coreclust import CoreClustering, core_clusters
 from coreclust.cluster import HierarchicalClustering, KMeans, TClust, TrimmedKMeans
 from coreclust.plotting import CoreClusterDisplay
-from coreclust.resampling import ESTIMATOR, ROWS, KnownDistribution, draw_random_states, seeds_of
+from coreclust.resampling import KnownDistribution
+from coreclust.seeds import ESTIMATOR, ROWS, draw_random_states, seeds_of
 
 
 def mixture(n, rng):

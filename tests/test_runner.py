@@ -16,8 +16,9 @@ from sklearn.cluster import KMeans
 
 from coreclust import CoreClustering, LabelEnsemble
 from coreclust.functions import ClusteringFunction
-from coreclust.resampling import Bootstrap, draw_entropy, seeds_of
+from coreclust.resampling import Bootstrap
 from coreclust.runner import TRIES, label_samples
+from coreclust.seeds import draw_entropy, seeds_of
 from twins import algorithm_3
 
 

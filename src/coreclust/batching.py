@@ -19,7 +19,9 @@ class BatchLabeller(Protocol):
     An estimator offers one by a method ``_batch_labeller(X)``, which may return None
     where it cannot. What is the same for all samples is computed there, once. For each
     sample the labels must be those of ``fit_predict(X[items], sample_weight=counts)``
-    with ``random_state=seed``, so that both paths give the same answer.
+    with ``random_state=seed``, so that both paths give the same answer. A method
+    ``_batch_predictor(X)`` offers one that gives every item the label that ``predict`` has
+    for it.
     """
 
     @property
@@ -119,13 +121,19 @@ _NATIVE_TWINS: dict[type, Callable[[Any], Any]] = {
 }
 
 
-def batch_labeller(estimator: Any, X: Any) -> BatchLabeller | None:
-    """Return what labels many samples of X at once like `estimator` would, if anything does."""
+def batch_labeller(estimator: Any, X: Any, *, everyone: bool = False) -> BatchLabeller | None:
+    """Return what labels many samples of X at once like `estimator` would, if anything does.
+
+    With `everyone`, the items that are not in a sample get a label by its `predict`, too.
+    """
     native = _native(estimator)
-    if not hasattr(native, "_batch_labeller") or not isinstance(X, np.ndarray):
+    if not isinstance(X, np.ndarray):
+        return None
+    offer = getattr(native, "_batch_predictor" if everyone else "_batch_labeller", None)
+    if offer is None:
         return None
     try:
-        return native._batch_labeller(X)
+        return offer(X)
     except ValueError:
         if native is estimator:
             raise

@@ -17,6 +17,7 @@ from coreclust._compat import (
     Interval,
     StrOptions,
     fit_context,
+    number_of_items,
     with_callbacks,
 )
 from coreclust._validation import GUARANTEES, check_confidence
@@ -31,12 +32,19 @@ from coreclust.ensemble import LabelEnsemble
 from coreclust.evidence import PairTest, pair_test
 from coreclust.frames import is_pandas_frame, is_polars_frame
 from coreclust.functions import ClusteringFunction
-from coreclust.inputs import check_classes, check_items
+from coreclust.inputs import check_classes, check_groups, check_items, check_scheme
 from coreclust.pair_evidence import PairEvidence
 from coreclust.pair_sampling import check_distribution, sample_pairs
 from coreclust.pairs import NOISE_RULES
-from coreclust.resampling import KnownDistribution, check_resampling, draw_entropy, seeds_of
+from coreclust.resampling import (
+    KnownDistribution,
+    ParametricBootstrap,
+    Scheme,
+    SmoothedBootstrap,
+    check_resampling,
+)
 from coreclust.runner import label_samples
+from coreclust.seeds import draw_entropy, seeds_of
 from coreclust.tables import item_table, summary_table
 
 _REFERENCE = 0  # the seed key of the reference clustering; samples have keys of two numbers
@@ -66,9 +74,13 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     n_resamples : int, default=1000
         Number of samples, m. At m = 1000 and alpha = 0.1 the standard error of a
         probability near the threshold is 1.5 %.
-    resampling : "bootstrap", Bootstrap or KnownDistribution, default="bootstrap"
-        How samples are drawn: from the data with replacement, or, for every pair of items
-        in samples of its own, from a distribution that is known (Algorithm 2).
+    resampling : "bootstrap" or a scheme, default="bootstrap"
+        How samples are drawn, and which items get a label in them: a
+        :class:`~coreclust.resampling.Bootstrap`,
+        :class:`~coreclust.resampling.SmoothedBootstrap`,
+        :class:`~coreclust.resampling.Subsample`,
+        :class:`~coreclust.resampling.ParametricBootstrap`, or, for the paper's Algorithm 2,
+        a :class:`~coreclust.resampling.KnownDistribution`.
     confidence : float, default=None
         How sure to be of ``1 - alpha``, see the notes. None takes the estimate at its word,
         as the paper does.
@@ -216,7 +228,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any = None) -> CoreClustering:
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> CoreClustering:
         """Cluster the data and its samples, and find the cores.
 
         Parameters
@@ -226,6 +238,9 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             takes precomputed distances.
         y : array-like of shape (n_items,), default=None
             Classes, for a classifier; otherwise ignored.
+        groups : array-like of shape (n_items,), default=None
+            Items that belong together, such as several rows of one patient: whole groups are
+            drawn.
 
         Returns
         -------
@@ -238,8 +253,19 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         entropy = draw_entropy(self.random_state)
         on_sample, on_end = self._callbacks(X, y)
 
+        group_codes = check_groups(groups, items, scheme)
         if isinstance(scheme, KnownDistribution):
             check_distribution(function, items, classes, scheme)
+        else:
+            n_units = number_of_items(items) if group_codes is None else group_codes.max() + 1
+            check_scheme(
+                scheme,
+                function,
+                items,
+                n_units=int(n_units),
+                n_resamples=self.n_resamples,
+                alpha=self.alpha,
+            )
         reference, names, fitted = function.label_all(items, classes, seeds_of(entropy, _REFERENCE))
         ensemble: LabelEnsemble | PairEvidence
         labeller: BatchLabeller | DatasetLabeller | None
@@ -260,7 +286,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
                 labeller=labeller,
             )
         else:
-            labeller = batch_labeller(function.estimator, items) if self.engine == "auto" else None
+            labeller = self._batch_labeller(function, items, scheme)
             ensemble, n_dropped = label_samples(
                 function,
                 items,
@@ -268,6 +294,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
                 scheme=scheme,
                 n_resamples=self.n_resamples,
                 entropy=entropy,
+                groups=group_codes,
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,
                 on_sample=on_sample,
@@ -400,6 +427,13 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
     def _estimator(self) -> Any:
         return KMeans() if self.estimator is None else self.estimator
+
+    def _batch_labeller(
+        self, function: ClusteringFunction, items: Any, scheme: Scheme
+    ) -> BatchLabeller | None:
+        if self.engine != "auto" or isinstance(scheme, (SmoothedBootstrap, ParametricBootstrap)):
+            return None
+        return batch_labeller(function.estimator, items, everyone=scheme.label != "sample")
 
     def _find_cores(self) -> None:
         self.cores_: list[Core] = core_clusters(

@@ -18,7 +18,7 @@ from sklearn.utils import get_tags
 
 from coreclust._compat import number_of_items, take_items
 from coreclust._validation import encode_labels
-from coreclust.resampling import draw_random_states
+from coreclust.seeds import draw_random_states
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,17 @@ class ClusteringFunction:
         return *self._encode(labels, number_of_items(X)), fitted
 
     def label_sample(
-        self, X: Any, y: Any, rows: NDArray[np.int64], seeds: np.random.SeedSequence
+        self,
+        X: Any,
+        y: Any,
+        rows: NDArray[np.int64],
+        seeds: np.random.SeedSequence,
+        moved: NDArray[np.float64] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Label one sample; every random_state is seeded from `seeds`.
 
-        Copies of an item that get different labels count with the first.
+        Copies of an item that get different labels count with the first. If the drawn items
+        were `moved`, those are clustered in their place.
 
         Returns
         -------
@@ -107,17 +113,60 @@ class ClusteringFunction:
         """
         items, first, counts = np.unique(rows, return_index=True, return_counts=True)
         if self.kind == "callable":
-            labels = self._call(self._take(X, rows), seeds)
+            labels = self._call(self._take(X, rows) if moved is None else moved, seeds)
             return items, self._encode(labels, rows.size)[0][first]
         estimator = self._seeded_clone(seeds)
         if self.kind == "classifier":
-            estimator.fit(self._take(X, rows), take_items(y, rows))
-            labels = estimator.predict(self._take(X, items, rows))
-        elif takes_multiplicities(estimator, items.size):
+            if moved is None:
+                estimator.fit(self._take(X, rows), take_items(y, rows))
+                labels = estimator.predict(self._take(X, items, rows))
+            else:
+                labels = estimator.fit(moved, take_items(y, rows)).predict(moved[first])
+        elif moved is None and takes_multiplicities(estimator, items.size):
             labels = estimator.fit_predict(self._take(X, items), sample_weight=counts)
         else:
-            labels = np.asarray(estimator.fit_predict(self._take(X, rows)))[first]
+            Z = self._take(X, rows) if moved is None else moved
+            labels = np.asarray(estimator.fit_predict(Z))[first]
         return items, self._encode(labels, items.size)[0]
+
+    def label_others(
+        self,
+        X: Any,
+        y: Any,
+        rows: NDArray[np.int64],
+        items: NDArray[np.int64],
+        seeds: np.random.SeedSequence,
+        moved: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.int64]:
+        """Fit to one sample and return the labels that some items get by `predict`."""
+        if items.size == 0:
+            return np.empty(0, dtype=np.int64)
+        if moved is not None:
+            return self.label_by_model(moved, y if y is None else take_items(y, rows), X, seeds)[
+                items
+            ]
+        estimator = self._seeded_clone(seeds)
+        distinct, counts = np.unique(rows, return_counts=True)
+        if self.kind == "classifier":
+            estimator.fit(self._take(X, rows), take_items(y, rows))
+        elif takes_multiplicities(estimator, distinct.size):
+            estimator.fit(self._take(X, distinct), sample_weight=counts)
+        else:
+            estimator.fit(self._take(X, rows))
+        return self._encode(estimator.predict(self._take(X, items, rows)), items.size)[0]
+
+    def label_by_model(
+        self, Z: Any, y: Any, X: Any, seeds: np.random.SeedSequence
+    ) -> NDArray[np.int64]:
+        """Fit to items that are not those of X, and return the labels of X by `predict`."""
+        estimator = self._seeded_clone(seeds)
+        estimator.fit(Z) if y is None else estimator.fit(Z, y)
+        return self._encode(estimator.predict(X), number_of_items(X))[0]
+
+    @property
+    def predicts(self) -> bool:
+        """Whether it can label items that it was not fitted to."""
+        return self.kind != "callable" and hasattr(self.estimator, "predict")
 
     def label_first(self, Z: Any, y: Any, n_wanted: int, seed: int) -> NDArray[np.int64]:
         """Label a dataset by itself and return the labels of its first items.

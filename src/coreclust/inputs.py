@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import validate_data
 
 from coreclust._compat import number_of_items
+from coreclust._validation import encode_labels
+from coreclust.evidence import apart_table
 from coreclust.frames import is_pandas_frame, is_polars_frame
 from coreclust.functions import ClusteringFunction
+from coreclust.resampling import (
+    KnownDistribution,
+    ParametricBootstrap,
+    Scheme,
+    SmoothedBootstrap,
+    Subsample,
+)
 
 
 def check_items(meta: Any, X: Any, function: ClusteringFunction) -> Any:
@@ -53,6 +64,92 @@ def check_classes(y: Any, X: Any, function: ClusteringFunction) -> Any:
             f"y must hold a class for each of the {number_of_items(X)} items of X, got {len(y)}."
         )
     return y
+
+
+def check_groups(groups: Any, X: Any, scheme: Any) -> NDArray[np.intp] | None:
+    """Return the group of each item, numbered from 0 on, or None."""
+    if groups is None:
+        return None
+    if isinstance(scheme, (KnownDistribution, ParametricBootstrap)):
+        raise ValueError(
+            f"groups has no meaning for resampling={scheme!r}, which draws new items; use a "
+            "Bootstrap or a Subsample."
+        )
+    codes, names = encode_labels(groups, "groups", floats=True)
+    if codes.size != number_of_items(X):
+        raise ValueError(
+            f"groups must hold a group for each of the {number_of_items(X)} items of X, got "
+            f"{codes.size}."
+        )
+    if names.size < 2:
+        raise ValueError("groups must name at least 2 groups: whole groups are drawn.")
+    return codes.astype(np.intp)
+
+
+def check_scheme(
+    scheme: Scheme,
+    function: ClusteringFunction,
+    X: Any,
+    *,
+    n_units: int,
+    n_resamples: int,
+    alpha: float,
+) -> None:
+    """Raise unless samples can be drawn by the scheme, and items labelled by it."""
+    if scheme.label != "sample" and not function.predicts:
+        raise ValueError(
+            f"resampling={scheme!r} labels items by the predict of an estimator that was fitted to "
+            f"others, and {_name(function)} has none; use label='sample', or another estimator."
+        )
+    if isinstance(scheme, Subsample):
+        scheme.n_drawn(n_units)
+    if isinstance(scheme, (SmoothedBootstrap, ParametricBootstrap)):
+        _check_makes_items(scheme, function, X)
+    if scheme.label == "oob" and 0 < alpha < 1:
+        seen = scheme.pair_share(n_units) * n_resamples
+        allowed = np.flatnonzero(apart_table(alpha, number_of_items(X), n_resamples) >= 0)
+        if allowed.size == 0 or seen < allowed[0]:
+            needed = math.ceil(1 / alpha) - 1 if allowed.size == 0 else int(allowed[0])
+            raise ValueError(
+                f"n_resamples={n_resamples} is too few for label='oob': a pair is out of bag in "
+                f"about {seen:.0f} samples, and takes {needed} to reach 1 - alpha; use at least "
+                f"{math.ceil(needed / scheme.pair_share(n_units))}."
+            )
+
+
+def _check_makes_items(
+    scheme: SmoothedBootstrap | ParametricBootstrap, function: ClusteringFunction, X: Any
+) -> None:
+    """Raise unless items that were not in the data can stand in for those of X."""
+    if function.pairwise:
+        raise ValueError(
+            f"resampling={scheme!r} makes new items, which have no distances or affinities in X; "
+            "use a Bootstrap."
+        )
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "iuf":
+        kind = f"dtype {X.dtype}" if isinstance(X, np.ndarray) else type(X).__name__
+        raise ValueError(
+            f"resampling={scheme!r} needs X as an array of numbers, not of categories, got {kind}; "
+            "encode it, or use a Bootstrap."
+        )
+    if isinstance(scheme, SmoothedBootstrap):
+        return
+    if function.kind == "classifier":
+        raise ValueError(
+            f"resampling={scheme!r} draws items without classes, and {_name(function)} is a "
+            "classifier; use a Bootstrap."
+        )
+    shape = np.shape(scheme.draw_items(3, 0))
+    if shape != (3, X.shape[1]):
+        raise ValueError(
+            f"resampling={scheme!r} must draw items like those of X: 3 items gave shape {shape}, "
+            f"expected {(3, X.shape[1])}."
+        )
+
+
+def _name(function: ClusteringFunction) -> str:
+    estimator = function.estimator
+    return getattr(estimator, "__name__", None) or type(estimator).__name__
 
 
 def _is_composed(estimator: Any) -> bool:

@@ -17,8 +17,9 @@ from coreclust.functions import ClusteringFunction
 from coreclust.pair_evidence import PairEvidence
 from coreclust.pairs import NOISE
 from coreclust.progress import Progress
-from coreclust.resampling import ESTIMATOR, ROWS, KnownDistribution, draw_random_states, seeds_of
+from coreclust.resampling import KnownDistribution
 from coreclust.runner import TRIES, in_parallel, one_thread, report_dropped
+from coreclust.seeds import ESTIMATOR, ROWS, draw_random_states, seeds_of
 
 
 @dataclass(frozen=True)

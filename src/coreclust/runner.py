@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from joblib.parallel import get_active_backend
@@ -21,7 +21,8 @@ from coreclust.ensemble import LabelEnsemble, label_dtype
 from coreclust.functions import ClusteringFunction
 from coreclust.pairs import ABSENT
 from coreclust.progress import Progress
-from coreclust.resampling import ESTIMATOR, ROWS, Bootstrap, draw_random_states, seeds_of
+from coreclust.resampling import IndexScheme, ParametricBootstrap, Scheme, SmoothedBootstrap
+from coreclust.seeds import ESTIMATOR, ROWS, draw_random_states, seeds_of
 
 TRIES = 5
 
@@ -34,8 +35,30 @@ class _Task:
     X: Any
     y: Any
     n_items: int
-    scheme: Bootstrap
+    scheme: Scheme
     entropy: int
+    groups: NDArray[np.intp] | None = None  # of the items, numbered from 0 on
+
+    @property
+    def n_units(self) -> int:
+        """How many items, or groups of items, there are to draw from."""
+        return self.n_items if self.groups is None else int(self.groups.max()) + 1
+
+    def rows(self, scheme: IndexScheme, seeds: np.random.SeedSequence) -> NDArray[np.int64]:
+        """Draw the items of a sample, group by group if there are groups."""
+        units = scheme.draw(self.n_units, seeds)
+        if self.groups is None:
+            return units
+        order = np.argsort(self.groups, kind="stable")
+        members = np.split(order, np.cumsum(np.bincount(self.groups))[:-1])
+        return np.concatenate([members[unit] for unit in units])
+
+    def counts(
+        self, scheme: IndexScheme, samples: list[np.random.SeedSequence]
+    ) -> NDArray[np.int32]:
+        """Draw samples, as how often each item is in them."""
+        counts = scheme.counts(self.n_units, samples)
+        return counts if self.groups is None else counts[:, self.groups]
 
     def seeds(self, sample: int, attempt: int, purpose: int) -> np.random.SeedSequence:
         """Return where a sample's random numbers come from."""
@@ -55,9 +78,10 @@ def label_samples(
     X: Any,
     y: Any,
     *,
-    scheme: Bootstrap,
+    scheme: Scheme,
     n_resamples: int,
     entropy: int,
+    groups: NDArray[np.intp] | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     on_sample: Callable[[], None] | None = None,
@@ -78,7 +102,7 @@ def label_samples(
     n_items = number_of_items(X)
     if samples_per_task is None:
         samples_per_task = 1 if labeller is None else _samples_a_batch(n_items)
-    task = _Task(function, X, y, n_items, scheme, entropy)
+    task = _Task(function, X, y, n_items, scheme, entropy, groups)
     blocks = (
         range(begin, min(begin + samples_per_task, n_resamples))
         for begin in range(0, n_resamples, samples_per_task)
@@ -163,18 +187,21 @@ def _label_block(task: _Task, samples: range) -> _Block:
 
 def _label_batch(task: _Task, labeller: BatchLabeller, samples: range) -> _Block:
     """Label all samples of a block at once; draw again those that fail."""
-    n_items = task.n_items
-    labels = np.empty((len(samples), n_items), dtype=np.int32)
+    scheme = cast(IndexScheme, task.scheme)  # those that make items have no batches
+    labels = np.empty((len(samples), task.n_items), dtype=np.int32)
     pending = np.arange(len(samples))
     for attempt in range(TRIES):
         drawn = [samples[place] for place in pending.tolist()]
-        counts = task.scheme.counts(n_items, [task.seeds(b, attempt, ROWS) for b in drawn])
+        counts = task.counts(scheme, [task.seeds(b, attempt, ROWS) for b in drawn])
         random_states = np.zeros(pending.size, dtype=np.int64)
         if labeller.seeded:
             random_states[:] = [
                 draw_random_states(task.seeds(b, attempt, ESTIMATOR), 1)[0] for b in drawn
             ]
-        labels[pending], failed = labeller(counts, random_states)
+        found, failed = labeller(counts, random_states)
+        if scheme.label == "oob":
+            found[counts > 0] = ABSENT
+        labels[pending] = found
         pending = pending[failed]
         if pending.size == 0:
             break
@@ -189,13 +216,32 @@ def _label_one(
     """Draw and label one sample, again if that fails; return plain data or an error."""
     message = ""
     for attempt in range(TRIES):
-        rows = task.scheme.draw(task.n_items, task.seeds(sample, attempt, ROWS))
+        row_seeds = task.seeds(sample, attempt, ROWS)
         seeds = task.seeds(sample, attempt, ESTIMATOR)
         try:
-            return task.function.label_sample(task.X, task.y, rows, seeds), ""
+            return _draw_and_label(task, row_seeds, seeds), ""
         except Exception as error:  # noqa: BLE001 - counted and reported by the caller
             message = f"{type(error).__name__}: {error}"
     return None, message
+
+
+def _draw_and_label(
+    task: _Task, row_seeds: np.random.SeedSequence, seeds: np.random.SeedSequence
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Draw a sample and return the items that get a label by it, and their labels."""
+    function, X, y, scheme = task.function, task.X, task.y, task.scheme
+    every = np.arange(task.n_items)
+    if isinstance(scheme, ParametricBootstrap):
+        drawn = scheme.draw_items(task.n_items, draw_random_states(row_seeds, 1)[0])
+        return every, function.label_by_model(drawn, None, X, seeds)
+    rows = task.rows(scheme, row_seeds)
+    moved = None
+    if isinstance(scheme, SmoothedBootstrap):
+        moved = scheme.jitter(X, rows, np.random.default_rng(row_seeds))
+    if scheme.label == "sample":
+        return function.label_sample(X, y, rows, seeds, moved)
+    items = every if scheme.label == "all" else np.setdiff1d(every, rows)
+    return items, function.label_others(X, y, rows, items, seeds, moved)
 
 
 def report_dropped(errors: list[str], n_resamples: int) -> None:

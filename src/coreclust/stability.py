@@ -20,7 +20,7 @@ from coreclust._validation import check_noise, encode_labels
 from coreclust.ensemble import LabelEnsemble
 from coreclust.evidence import cooccurrence_estimate
 from coreclust.pairs import pack_labels, pair_counts
-from coreclust.resampling import draw_entropy
+from coreclust.seeds import draw_entropy
 
 _BLOCK = 2**20  # pairs at a time: at most about 64 MB of indices, counts and shares
 

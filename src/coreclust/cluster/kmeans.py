@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coreclust._compat import Interval, StrOptions, check_sample_weight, fit_context
 from coreclust.cluster.lloyd import best_of_runs, label_datasets, label_samples, nearest_centres
-from coreclust.resampling import draw_seed
+from coreclust.seeds import draw_seed
 
 
 class KMeans(ClusterMixin, BaseEstimator):
@@ -185,6 +185,9 @@ class KMeans(ClusterMixin, BaseEstimator):
         X = np.ascontiguousarray(X, dtype=np.float64)
         return _Labeller(X, (int(self.n_clusters), *self._settings(X.shape[1])))
 
+    def _batch_predictor(self, X: NDArray[Any]) -> _Labeller:
+        return replace(self._batch_labeller(X), everyone=True)
+
     def _dataset_labeller(self, n_features: int) -> _DatasetLabeller:
         return _DatasetLabeller((int(self.n_clusters), *self._settings(n_features)))
 
@@ -195,12 +198,13 @@ class _Labeller:
 
     X: NDArray[np.float64]
     settings: tuple[Any, ...]
+    everyone: bool = False
     seeded: bool = True
 
     def __call__(
         self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        labels = label_samples(self.X, counts, seeds, *self.settings)
+        labels = label_samples(self.X, counts, seeds, self.everyone, *self.settings)
         return labels, np.zeros(len(seeds), dtype=bool)
 
 

@@ -15,17 +15,25 @@ from coreclust._numba import kernel, random_state_of, random_uniform
 
 
 @kernel
-def label_samples(X, counts, seeds, n_clusters, init, n_candidates, n_init, max_iter, tol):
-    """Label samples given by the multiplicities of the items; -2 marks absent items."""
+def label_samples(
+    X, counts, seeds, everyone, n_clusters, init, n_candidates, n_init, max_iter, tol
+):
+    """Label samples given by the multiplicities of the items; -2 marks absent items.
+
+    With `everyone`, all items get the label of the nearest centre instead.
+    """
     n_samples, n_items = counts.shape
     labels = np.full((n_samples, n_items), -2, dtype=np.int32)
     for sample in range(n_samples):
         items = np.flatnonzero(counts[sample])
         weights = counts[sample][items].astype(np.float64)
         if items.size <= n_clusters:
-            labels[sample][items] = np.arange(items.size)
+            if everyone:
+                labels[sample] = nearest_centres(X, X[items])
+            else:
+                labels[sample][items] = np.arange(items.size)
             continue
-        found, _, _, _ = best_of_runs(
+        found, centres, _, _ = best_of_runs(
             X[items],
             weights,
             n_clusters,
@@ -36,8 +44,11 @@ def label_samples(X, counts, seeds, n_clusters, init, n_candidates, n_init, max_
             tol,
             seeds[sample],
         )
-        for k in range(items.size):
-            labels[sample, items[k]] = found[k]
+        if everyone:
+            labels[sample] = nearest_centres(X, centres[np.unique(found)])  # none that is empty
+        else:
+            for k in range(items.size):
+                labels[sample, items[k]] = found[k]
     return labels
 
 

@@ -20,7 +20,7 @@ from coreclust.cluster.concentration import (
     label_samples,
     weight_to_trim,
 )
-from coreclust.resampling import draw_seed
+from coreclust.seeds import draw_seed
 
 
 class TrimmedClusterer(ClusterMixin, BaseEstimator):

@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 
 from coreclust.datasets._r_random import RRandom
 from coreclust.datasets.content import SYNTHETIC, as_bunch
-from coreclust.resampling import draw_entropy
+from coreclust.seeds import draw_entropy
 
 _A = 1.5
 _CENTRES = np.array(
