@@ -243,7 +243,8 @@ def test_a_list_of_strings_with_a_callable():
     assert_consistent(cc, 8)
     assert len(set(cc.reference_labels_[:4])) == 1
     assert not hasattr(cc, "n_features_in_")
-    assert cc.item_table().shape == (8, 4)
+    assert cc.item_table().shape == (8, 7)
+    assert cc.item_table(details=False).shape == (8, 4)
     assert fit(two_groups, tuple(words)).ensemble_ == cc.ensemble_
 
 
@@ -261,7 +262,7 @@ def test_string_and_scattered_labels_from_a_callable(blobs):
 def test_pandas_keeps_index_and_columns(blobs):
     frame = pd.DataFrame(blobs, columns=["x", "cluster"], index=[f"item {i}" for i in range(60)])
     cc = fit(KMeans(3), frame)
-    table = cc.item_table()
+    table = cc.item_table(details=False)
     assert isinstance(table, pd.DataFrame)
     assert table.columns.tolist() == [
         "x",
@@ -280,7 +281,10 @@ def test_pandas_keeps_index_and_columns(blobs):
 def test_polars_in_polars_out(blobs):
     frame = pl.DataFrame({"x": blobs[:, 0], "y": blobs[:, 1]})
     cc = fit(KMeans(3), frame)
-    assert cc.item_table().columns == ["x", "y", "cluster", "core_label", "status", "strength"]
+    columns = ["x", "y", "cluster", "core_label", "status", "strength"]
+    assert cc.item_table(details=False).columns == columns
+    more = ["mean_cooccurrence", "min_cooccurrence", "core_alpha"]
+    assert cc.item_table().columns == [*columns, *more]
     assert isinstance(cc.summary(), pl.DataFrame)
     assert answer(cc) == answer(fit(KMeans(3), blobs))
     with sklearn.config_context(transform_output="pandas"):

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils import get_tags
@@ -27,7 +28,7 @@ from coreclust.batching import (
     batch_labeller,
     dataset_labeller,
 )
-from coreclust.cores import Core, core_clusters
+from coreclust.cores import Core, core_clusters, core_path
 from coreclust.ensemble import LabelEnsemble
 from coreclust.evidence import PairTest, pair_test
 from coreclust.frames import is_pandas_frame, is_polars_frame
@@ -36,6 +37,7 @@ from coreclust.inputs import check_classes, check_groups, check_items, check_sch
 from coreclust.pair_evidence import PairEvidence
 from coreclust.pair_sampling import check_distribution, sample_pairs
 from coreclust.pairs import NOISE_RULES
+from coreclust.path import CorePath, check_values
 from coreclust.resampling import (
     KnownDistribution,
     ParametricBootstrap,
@@ -47,6 +49,7 @@ from coreclust.runner import label_samples
 from coreclust.seeds import draw_entropy, seeds_of
 from coreclust.tables import item_table, summary_table
 
+_ALPHAS = np.arange(1, 51) / 100
 _REFERENCE = 0  # the seed key of the reference clustering; samples have keys of two numbers
 
 
@@ -346,6 +349,55 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         cut._find_cores()
         return cut
 
+    def alpha_path(self, alphas: ArrayLike | None = None) -> CorePath:
+        """Find the cores at many values of alpha, from the same samples.
+
+        Pairs are counted only once, and a core at one alpha is where the search for the next
+        one starts.
+
+        Parameters
+        ----------
+        alphas : array-like of float, default=None
+            By default 0.01 to 0.5 in steps of 0.01.
+
+        Returns
+        -------
+        path : CorePath
+            With the cores and the weak fraction at each alpha, ascending.
+
+        Examples
+        --------
+        >>> from sklearn.cluster import KMeans
+        >>> from sklearn.datasets import load_iris
+        >>> from coreclust import CoreClustering
+        >>> cc = CoreClustering(KMeans(3), n_resamples=200, random_state=0).fit(load_iris().data)
+        >>> path = cc.alpha_path([0.05, 0.1, 0.2])
+        >>> bool((path.weak_fraction[:-1] >= path.weak_fraction[1:]).all())
+        True
+        """
+        check_is_fitted(self)
+        values = check_values(_ALPHAS if alphas is None else alphas, "alphas", open_ends=False)
+        return self._path("alpha", values, [(alpha, self.confidence) for alpha in values.tolist()])
+
+    def confidence_path(self, confidences: ArrayLike) -> CorePath:
+        """Find the cores at many values of confidence, from the same samples.
+
+        Parameters
+        ----------
+        confidences : array-like of float
+            Above 0 and below 1.
+
+        Returns
+        -------
+        path : CorePath
+            With the cores and the weak fraction at each confidence, ascending.
+        """
+        check_is_fitted(self)
+        values = check_values(confidences, "confidences", open_ends=True)
+        # From the strictest on: the highest confidence.
+        rules = [(self.alpha, level) for level in values[::-1].tolist()]
+        return self._path("confidence", values, rules, backwards=True)
+
     def cooccurrence(self, i: Any, j: Any) -> Any:
         """Estimate the probability that items i and j get the same label.
 
@@ -410,20 +462,28 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         return summary_table(self)
 
-    def item_table(self) -> Any:
+    def item_table(self, *, details: bool = True) -> Any:
         """Return a data frame with a row an item.
+
+        Parameters
+        ----------
+        details : bool, default=True
+            Whether to compute the last three columns, too: every item is compared with the
+            whole core of its cluster, which for clusters of many thousands takes a while.
 
         Returns
         -------
         items : DataFrame
             If X was a pandas or polars frame, of the same kind, with its index and its
             columns first. Then `cluster` (the name of the item's cluster), `core_label`
-            (as in `labels_`), `status` ("core", "weak" or "trimmed") and `strength` (the
+            (as in `labels_`), `status` ("core", "weak" or "trimmed"), `strength` (the
             share of the item's meetings with members of its cluster in which they had the
-            same label).
+            same label), `mean_cooccurrence` and `min_cooccurrence` (with the other members of
+            the cluster's core) and `core_alpha` (the smallest alpha of
+            :meth:`alpha_path` at which the item is in a core; NaN if above 0.5).
         """
         check_is_fitted(self)
-        return item_table(self)
+        return item_table(self, details=details)
 
     def _estimator(self) -> Any:
         return KMeans() if self.estimator is None else self.estimator
@@ -445,13 +505,31 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             noise=self.noise,
             time_limit=self.time_limit,
         )
-        self.labels_ = np.full(self.ensemble_.n_items, -1, dtype=np.int64)
-        for core in self.cores_:
-            self.labels_[core.core] = core.label
+        self.labels_ = _core_labels(self.cores_, self.ensemble_.n_items)
         clustered = self.reference_labels_ >= 0
         self.core_sample_indices_ = np.flatnonzero(self.labels_ >= 0)
         self.weak_sample_indices_ = np.flatnonzero((self.labels_ < 0) & clustered)
         self.trimmed_sample_indices_ = np.flatnonzero(~clustered)
+
+    def _path(
+        self,
+        parameter: str,
+        values: NDArray[np.float64],
+        rules: list[tuple[float, float | None]],
+        *,
+        backwards: bool = False,
+    ) -> CorePath:
+        cores = core_path(
+            self.ensemble_,
+            self.reference_labels_,
+            rules,
+            guarantee=self.guarantee,
+            noise=self.noise,
+            time_limit=self.time_limit,
+        )
+        cores = cores[::-1] if backwards else cores
+        labels = np.array([_core_labels(found, self.ensemble_.n_items) for found in cores])
+        return CorePath(parameter, values, cores, labels)
 
     def _callbacks(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return what to call after each sample and at the end, for scikit-learn's callbacks."""
@@ -480,3 +558,11 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             tags.target_tags.required = inner.target_tags.required
             tags.non_deterministic = inner.non_deterministic
         return tags
+
+
+def _core_labels(cores: list[Core], n_items: int) -> NDArray[np.int64]:
+    """Return the core that each item is in, -1 for none."""
+    labels = np.full(n_items, -1, dtype=np.int64)
+    for core in cores:
+        labels[core.core] = core.label
+    return labels

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,13 @@ from coreclust._validation import (
     check_time_limit,
     encode_labels,
 )
-from coreclust.clique import Deadline, Graph, conflict_graph, largest_independent_set
+from coreclust.clique import (
+    Deadline,
+    Graph,
+    conflict_graph,
+    conflict_graphs,
+    largest_independent_set,
+)
 from coreclust.ensemble import LabelEnsemble
 from coreclust.evidence import apart_table, confidence_table, least_seen
 from coreclust.pair_evidence import PairEvidence
@@ -122,22 +129,10 @@ def core_clusters(
     >>> core_clusters(draws, ["a", "a", "a"])
     [Core(label='a', 2 of 3 items, largest)]
     """
-    if not isinstance(ensemble, (LabelEnsemble, PairEvidence)):
-        raise TypeError(
-            f"ensemble must be a LabelEnsemble, got {type(ensemble).__name__}; "
-            "build one with LabelEnsemble.from_labels."
-        )
+    codes, names = _check(ensemble, reference_labels, noise, time_limit)
     check_alpha(alpha)
     check_confidence(confidence)
     check_guarantee(guarantee)
-    check_noise(noise)
-    check_time_limit(time_limit)
-    codes, names = encode_labels(reference_labels, "reference_labels", negative_is_noise=True)
-    if codes.size != ensemble.n_items:
-        raise ValueError(
-            f"reference_labels must have a label for each of the {ensemble.n_items} items of "
-            f"the ensemble, got {codes.size}."
-        )
     sizes = np.bincount(codes[codes >= 0], minlength=names.size)
     table = _edge_table(ensemble, sizes, alpha, confidence, guarantee)
     deadline = Deadline(time_limit)
@@ -155,6 +150,78 @@ def core_clusters(
             stacklevel=2,
         )
     return cores
+
+
+def core_path(
+    ensemble: LabelEnsemble | PairEvidence,
+    reference_labels: ArrayLike,
+    rules: Sequence[tuple[float, float | None]],
+    *,
+    guarantee: str = "simultaneous",
+    noise: str = "apart",
+    time_limit: float | None = None,
+) -> list[list[Core]]:
+    """Find the cores under several rules, from the strictest on, counting pairs only once.
+
+    Parameters
+    ----------
+    ensemble : LabelEnsemble or PairEvidence
+    reference_labels : array-like of shape (n_items,)
+    rules : sequence of (alpha, confidence)
+        Each allows all pairs that the one before does: a larger alpha, or less confidence.
+    guarantee, noise, time_limit
+        As for :func:`core_clusters`; the time is for all rules together.
+
+    Returns
+    -------
+    path : list of list of Core
+        For each rule what :func:`core_clusters` gives, up to the choice among largest cores.
+
+    Examples
+    --------
+    >>> from coreclust import LabelEnsemble
+    >>> from coreclust.cores import core_path
+    >>> draws = LabelEnsemble.from_labels([[0] * 30, [0] * 30, [1] * 9 + [0] * 21])
+    >>> path = core_path(draws, [0, 0, 0], [(0.1, None), (0.5, None)])
+    >>> [cores[0].core.size for cores in path]
+    [2, 3]
+    """
+    codes, names = _check(ensemble, reference_labels, noise, time_limit)
+    sizes = np.bincount(codes[codes >= 0], minlength=names.size)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # too few samples at one end of a path are no surprise
+        tables = np.array(
+            [_edge_table(ensemble, sizes, alpha, level, guarantee) for alpha, level in rules]
+        )
+    deadline = Deadline(time_limit)
+    path: list[list[Core]] = [[] for _ in rules]
+    for code, name in enumerate(names.tolist()):
+        share = deadline.share(len(names) - code)
+        members = np.flatnonzero(codes == code)
+        found = _find_cores(ensemble, name, members, tables, noise, share)
+        for cores, core in zip(path, found, strict=True):
+            cores.append(core)
+    return path
+
+
+def _check(
+    ensemble: Any, reference_labels: ArrayLike, noise: str, time_limit: float | None
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Check what all cuts share; return the reference clustering as codes and their names."""
+    if not isinstance(ensemble, (LabelEnsemble, PairEvidence)):
+        raise TypeError(
+            f"ensemble must be a LabelEnsemble, got {type(ensemble).__name__}; "
+            "build one with LabelEnsemble.from_labels."
+        )
+    check_noise(noise)
+    check_time_limit(time_limit)
+    codes, names = encode_labels(reference_labels, "reference_labels", negative_is_noise=True)
+    if codes.size != ensemble.n_items:
+        raise ValueError(
+            f"reference_labels must have a label for each of the {ensemble.n_items} items of "
+            f"the ensemble, got {codes.size}."
+        )
+    return codes, names
 
 
 def _edge_table(
@@ -226,6 +293,39 @@ def _find_core(
     solution = largest_independent_set(graph, start, deadline)
     core = np.sort(members[preferred[kept[solution.chosen]]])
     return Core(label, members, core, solution.upper_bound, strength)
+
+
+def _find_cores(
+    ensemble: LabelEnsemble | PairEvidence,
+    label: Any,
+    members: NDArray[np.intp],
+    tables: NDArray[np.int64],
+    noise: str,
+    deadline: Deadline,
+) -> Iterator[Core]:
+    """Yield the core of one cluster under each of several tables, from the strictest on."""
+    if isinstance(ensemble, PairEvidence):  # its pairs are counted already
+        for place, table in enumerate(tables):
+            share = deadline.share(len(tables) - place)
+            yield _find_core(ensemble, label, members, table, noise, share)
+        return
+    strength = _strength(ensemble, members, noise)
+    preferred = np.argsort(-np.nan_to_num(strength, nan=-1.0), kind="stable")
+    chosen = np.zeros(members.size, dtype=bool)
+    chosen[0] = True
+    core = Core(label, members, members[preferred[:1]], 1, strength)
+    packed = pack_labels(ensemble.labels, members[preferred], noise)
+    for place, graph_beyond in enumerate(conflict_graphs(packed, tables)):
+        if graph_beyond is not None:
+            # A core stays one under a rule that allows more.
+            kept, graph = graph_beyond(chosen)
+            share = deadline.share(len(tables) - place)
+            solution = largest_independent_set(graph, chosen[kept], share)
+            chosen = np.zeros(members.size, dtype=bool)
+            chosen[kept[solution.chosen]] = True
+            found = np.sort(members[preferred[chosen]])
+            core = Core(label, members, found, solution.upper_bound, strength)
+        yield core
 
 
 def _strength(

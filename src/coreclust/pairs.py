@@ -297,6 +297,40 @@ def conflict_rows(present, deviating, comparable, planes, table, rows, candidate
 
 
 @kernel
+def conflict_levels(present, deviating, comparable, planes, tables, rows, is_row):
+    """List the conflicts of `rows` under tables of which each allows what the one before does.
+
+    The level of a pair is the number of tables under which it is in conflict. A pair of two
+    items that both are rows (`is_row`) is listed once, with the later one as its row.
+
+    Returns
+    -------
+    counts : ndarray of shape (n_rows,)
+        Pairs of a level above 0.
+    others, levels : ndarray of shape (n_rows, n_items)
+        The first `counts[r]` entries of row r are filled.
+    """
+    n_items = present.shape[0]
+    counts = np.zeros(rows.size, dtype=np.int64)
+    others = np.empty((rows.size, n_items), dtype=np.int32)
+    levels = np.empty((rows.size, n_items), dtype=np.uint16)
+    for r in range(rows.size):
+        row = rows[r]
+        for other in range(n_items):
+            if other == row or (is_row[other] and other > row):
+                continue
+            seen, apart = _seen_apart(present, deviating, comparable, planes, row, other)
+            level = 0
+            while level < tables.shape[0] and apart > tables[level, seen]:
+                level += 1
+            if level > 0:
+                others[r, counts[r]] = other
+                levels[r, counts[r]] = level
+                counts[r] += 1
+    return counts, others, levels
+
+
+@kernel
 def extend_conflict_free(present, deviating, comparable, planes, table, chosen, n_chosen, queue):
     """Append to `chosen[:n_chosen]` every item of `queue` in conflict with none of it."""
     for item in queue:

@@ -11,6 +11,8 @@ from coreclust.ensemble import LabelEnsemble
 from coreclust.frames import is_pandas_frame, is_polars_frame
 from coreclust.pairs import joint_counts
 
+_PAIRS = 10**6  # looked at in one go
+
 if TYPE_CHECKING:
     from coreclust.core_clustering import CoreClustering
 
@@ -41,7 +43,7 @@ def _joint_counts(fitted: CoreClustering) -> Any:
     return np.array(counts).reshape(-1, 2).T
 
 
-def item_table(fitted: CoreClustering) -> Any:
+def item_table(fitted: CoreClustering, *, details: bool) -> Any:
     """Return a row an item, behind the columns of the data if it came as a frame."""
     n_items = fitted.ensemble_.n_items
     clustered = fitted.reference_labels_ >= 0
@@ -61,6 +63,9 @@ def item_table(fitted: CoreClustering) -> Any:
         "status": status.astype(str),
         "strength": strength,
     }
+    if details:
+        columns["mean_cooccurrence"], columns["min_cooccurrence"] = _with_core(fitted)
+        columns["core_alpha"] = fitted.alpha_path().first_core()
     data = fitted._frame
     container = _container(fitted)
     if data is None:
@@ -68,6 +73,20 @@ def item_table(fitted: CoreClustering) -> Any:
     taken = set(data.columns)
     columns = {_free_name(name, taken): values for name, values in columns.items()}
     return _beside(data, columns, container)
+
+
+def _with_core(fitted: CoreClustering) -> tuple[Any, Any]:
+    """Return the mean and the least co-occurrence of each item with its cluster's core."""
+    mean, least = np.full((2, fitted.ensemble_.n_items), np.nan)
+    for core in fitted.cores_:
+        for block in np.array_split(core.members, 1 + core.size * core.core.size // _PAIRS):
+            p = fitted.cooccurrence(block[:, None], core.core[None])
+            itself = block[:, None] == core.core[None]
+            n_others = (~itself).sum(axis=1)
+            some = n_others > 0
+            mean[block[some]] = np.where(itself, 0, p).sum(axis=1)[some] / n_others[some]
+            least[block[some]] = np.where(itself, np.inf, p).min(axis=1)[some]
+    return mean, least
 
 
 def _container(fitted: CoreClustering) -> str:

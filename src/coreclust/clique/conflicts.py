@@ -8,13 +8,21 @@ until it is clear that they cannot be in a core as large as one already known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from coreclust.clique.graph import Graph
-from coreclust.pairs import PackedLabels, conflict_rows, extend_conflict_free, row_bits
+from coreclust.pairs import (
+    PackedLabels,
+    conflict_levels,
+    conflict_rows,
+    extend_conflict_free,
+    row_bits,
+)
 
 _ROWS_A_CALL = 256  # kernels cannot be interrupted: keep every call short
 _BYTES_A_CALL = 64_000_000
@@ -61,6 +69,61 @@ def conflict_graph(
     start = np.zeros(n_items, dtype=bool)
     start[core] = True
     return kept, _graph(kept, alive, steady, rows), start[kept]
+
+
+def conflict_graphs(
+    packed: PackedLabels, tables: NDArray[np.int64]
+) -> Iterator[Callable[[NDArray[np.bool_]], tuple[NDArray[np.intp], Graph]] | None]:
+    """Yield conflict graphs under several tables, from the strictest on, counting pairs once.
+
+    Parameters
+    ----------
+    packed : PackedLabels
+        The items of the cluster, in order of preference.
+    tables : ndarray of shape (n_tables, n_samples + 1)
+        Each allows at least what the one before does.
+
+    Yields
+    ------
+    graph_beyond : callable or None
+        None if the conflicts are those of the table before. Otherwise it takes a set without
+        conflicts, as booleans, and returns the items that can be in a larger one, or are in
+        it, and the graph of their conflicts.
+    """
+    n_items = packed.present.shape[0]
+    steady = _steady_items(packed, tables[0])
+    border = np.flatnonzero(~steady)
+    pieces = [(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.uint16))]
+    for chunk in _chunks(border, 2 * n_items):
+        counts, others, levels = conflict_levels(*packed, tables, chunk, ~steady)
+        filled = np.arange(n_items) < counts[:, None]
+        pieces.append((np.repeat(chunk, counts), others[filled], levels[filled]))
+    rows, others, levels = map(np.concatenate, zip(*pieces, strict=True))
+    for place in range(len(tables)):
+        conflicting = levels > place
+        if place > 0 and conflicting.all():
+            yield None
+            continue
+        rows, others, levels = rows[conflicting], others[conflicting], levels[conflicting]
+        yield functools.partial(_graph_beyond, n_items, rows, others)
+
+
+def _graph_beyond(
+    n_items: int,
+    rows: NDArray[np.int64],
+    others: NDArray[np.int32],
+    chosen: NDArray[np.bool_],
+) -> tuple[NDArray[np.intp], Graph]:
+    """Return the graph on the items with few enough conflicts for a set larger than `chosen`."""
+    degrees = np.bincount(rows, minlength=n_items) + np.bincount(others, minlength=n_items)
+    alive = chosen | (degrees <= n_items - chosen.sum())
+    number = np.cumsum(alive) - 1
+    both = alive[rows] & alive[others]
+    left, right = number[rows[both]], number[others[both]]
+    n_alive = int(alive.sum())
+    ends = (np.concatenate([left, right]), np.concatenate([right, left]))
+    matrix = csr_array((np.ones(ends[0].size, np.int8), ends), (n_alive, n_alive))
+    return np.flatnonzero(alive), Graph.from_sparse(matrix)
 
 
 def _steady_items(packed: PackedLabels, table: NDArray[np.int64]) -> NDArray[np.bool_]:
