@@ -7,7 +7,6 @@ is the parameters and the allocations, given the data.
 
 Run it with ``python examples/posterior_draws.py``; it takes a few seconds.
 """
-# ruff: noqa: T201 - an example prints
 
 import numpy as np
 

@@ -1,4 +1,5 @@
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -6,9 +7,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
-from coreclust import LabelEnsemble, stability
+from coreclust import LabelEnsemble
 from coreclust.pairs import NOISE_RULES
 from coreclust.stability import (
+    _common,
     ambiguous_pairs,
     consensus,
     jaccard_stability,
@@ -187,7 +189,8 @@ def test_blocks_do_not_change_the_answers(monkeypatch):
     ensemble, reference = four_groups()
     whole = consensus(ensemble, reference), ambiguous_pairs(ensemble)
     samples = pairwise_rand(ensemble, n_pairs=200, random_state=0)
-    monkeypatch.setattr(stability, "_BLOCK", 37)  # less than a row of pairs
+    for module in (_common, sys.modules["coreclust.stability.consensus"]):
+        monkeypatch.setattr(module, "BLOCK", 37)  # less than a row of pairs
     assert ambiguous_pairs(ensemble) == whole[1]
     found = pairwise_rand(ensemble, n_pairs=200, random_state=0)
     np.testing.assert_array_equal(found.values, samples.values)
@@ -236,7 +239,7 @@ def test_pairs_are_each_listed_once(n):
     rng = np.random.default_rng(0)
     every = [
         sorted(p)
-        for block in stability._pairs_of(n, None, rng)
+        for block in _common.pairs_of(n, None, rng)
         for p in np.stack(block, axis=1).tolist()
     ]
     assert sorted(map(tuple, every)) == list(itertools.combinations(range(n), 2))
@@ -249,7 +252,7 @@ def test_chosen_pairs_are_different(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     chosen = [
         frozenset(p)
-        for block in stability._pairs_of(n, size, rng)
+        for block in _common.pairs_of(n, size, rng)
         for p in np.stack(block, axis=1).tolist()
     ]
     assert len(chosen) == len(set(chosen)) == size

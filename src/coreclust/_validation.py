@@ -103,6 +103,19 @@ def encode_labels(
     return codes, names
 
 
+def encode_reference(
+    reference_labels: ArrayLike, n_items: int
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the code of each item of an ensemble, NOISE for none, and what each stands for."""
+    codes, names = encode_labels(reference_labels, "reference_labels", negative_is_noise=True)
+    if codes.size != n_items:
+        raise ValueError(
+            f"reference_labels must have a label for each of the {n_items} items of the ensemble, "
+            f"got {codes.size}."
+        )
+    return codes, names
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 

@@ -18,7 +18,7 @@ from coreclust._validation import (
     check_guarantee,
     check_noise,
     check_time_limit,
-    encode_labels,
+    encode_reference,
 )
 from coreclust.clique import (
     Deadline,
@@ -215,13 +215,7 @@ def _check(
         )
     check_noise(noise)
     check_time_limit(time_limit)
-    codes, names = encode_labels(reference_labels, "reference_labels", negative_is_noise=True)
-    if codes.size != ensemble.n_items:
-        raise ValueError(
-            f"reference_labels must have a label for each of the {ensemble.n_items} items of "
-            f"the ensemble, got {codes.size}."
-        )
-    return codes, names
+    return encode_reference(reference_labels, ensemble.n_items)
 
 
 def _edge_table(
