@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from coreclust import CoreClustering
 from coreclust.batching import batch_labeller
 from coreclust.cluster import HierarchicalClustering, KMeans, TClust, TrimmedKMeans
+from coreclust.resampling import Bootstrap, Subsample
 
 
 def fit(estimator, X, **kwargs):
@@ -138,3 +139,30 @@ def test_nothing_is_offered_where_nothing_is_known(blobs):
 def test_engine_is_checked():
     with pytest.raises(ValueError, match="'engine' parameter of CoreClustering must be"):
         CoreClustering(KMeans(2), engine="fast").fit(np.zeros((5, 2)))
+
+
+@pytest.mark.parametrize("scheme", [Bootstrap(), Bootstrap("all"), Subsample(0.7)], ids=repr)
+@pytest.mark.filterwarnings("ignore:n_clusters=5, but the data has only")
+def test_equal_rows_get_equal_labels_on_both_paths(scheme):
+    """Nearly as many clusters as distinct rows, so that samples often have fewer."""
+    # No row lies halfway between two others: a tie would go to either.
+    X = np.array([[0.0], [0.0], [0.0], [1.0], [2.3], [3.9], [6.1], [9.7]])
+    how = {"resampling": scheme, "n_resamples": 200}
+    batched, generic = (fit(KMeans(5), X, engine=engine, **how) for engine in ("auto", "generic"))
+    for b in range(200):
+        one, other = batched.ensemble_.labels[:, b], generic.ensemble_.labels[:, b]
+        here = one != -2
+        np.testing.assert_array_equal(here, other != -2)
+        np.testing.assert_array_equal(
+            one[here][:, None] == one[here], other[here][:, None] == other[here]
+        )
+    assert batched.cooccurrence(0, 1) > 0.9
+
+
+@pytest.mark.parametrize("engine", ["auto", "generic"])
+@pytest.mark.parametrize(
+    "estimator", [KMeans(8), SklearnKMeans(8), HierarchicalClustering(8), TrimmedKMeans(8)], ids=str
+)
+def test_fewer_items_than_clusters_cannot_be_clustered(estimator, engine, blobs):
+    with pytest.raises(RuntimeError, match="could not be clustered"):
+        fit(estimator, blobs, engine=engine, resampling=Subsample(size=5))

@@ -296,6 +296,62 @@ def test_bad_input_is_refused_before_any_work(estimator, X, y, scheme, message):
         fit(estimator, X, y, scheme=scheme)
 
 
+def test_a_distribution_that_fails_later_is_named():
+    def leaky(n, rng):
+        items = rng.normal(size=(n, 1))
+        return np.where(rng.uniform(size=(n, 1)) < 0.01, np.nan, items) if n > 3 else items
+
+    def short(n, rng):
+        return rng.normal(size=(min(n, 200), 1))
+
+    X = np.arange(12.0)[:, None]
+    for engine in ("auto", "generic"):
+        with pytest.raises(ValueError, match="must draw finite numbers"):
+            fit(KMeans(2), X, scheme=KnownDistribution(leaky), engine=engine)
+        with pytest.raises(ValueError, match=r"expected shape \(1000, 1\), got \(200, 1\)"):
+            fit(KMeans(2), X, scheme=KnownDistribution(short), engine=engine)
+
+
+def test_classes_of_another_kind_are_refused():
+    X, y = draw(mixture)
+    with pytest.raises(ValueError, match="must have the classes of y"):
+        fit(LogisticRegression(), X, y.astype(str), m=5)
+    with pytest.raises(ValueError, match="y is for a population"):
+        KnownDistribution(mixture, [1, 2])
+
+
+def test_half_of_the_samples_must_be_left_of_every_pair():
+    """Item 0 fails nine times in ten, five times in a row in six of ten samples."""
+    X = np.arange(12.0)[:, None]
+
+    def flaky(Z):
+        if Z[0, 0] == 0 and Z[5, 0] != 5 and Z[2, 0] % 1 < 0.9:
+            raise RuntimeError("no luck")
+        return np.zeros(len(Z), int)
+
+    uniform = KnownDistribution(lambda n, rng: 50 + rng.uniform(size=(n, 1)))
+    with pytest.warns(RuntimeWarning, match="no luck"):
+        cc = fit(flaky, X, scheme=uniform, m=40)
+    seen = cc.ensemble_.cooccurrence_counts(0, np.arange(1, 12))[1]
+    assert 0 < seen.min() < 20
+    assert cc.ensemble_.cooccurrence(0, int(seen.argmin()) + 1) == 1
+    assert 0 in cc.weak_sample_indices_
+
+
+def test_a_hopeless_function_is_given_up_halfway():
+    calls = []
+
+    def hopeless(Z):
+        calls.append(1)
+        if len(calls) > 1:
+            raise RuntimeError("never")
+        return np.zeros(len(Z), int)
+
+    with pytest.raises(RuntimeError, match="More than half are lost"):
+        fit(hopeless, np.arange(6.0)[:, None], scheme=_line(), m=10, n_jobs=1)
+    assert len(calls) < 1 + 5 * 10 * 15
+
+
 def test_repr():
     assert repr(KnownDistribution(mixture)) == "KnownDistribution(mixture)"
     assert repr(KnownDistribution(np.ones((7, 2)))) == "KnownDistribution(<7 items>)"

@@ -67,7 +67,7 @@ def test_the_path_of_an_estimator(cc):
     frame = path.to_frame()
     assert frame.columns[0] == "alpha"
     assert frame["core"].tolist() == path.core_sizes.ravel().tolist()
-    assert cc.alpha_path().values.size == 50
+    assert cc.alpha_path().values.size >= 49
 
 
 def test_the_path_of_confidences(cc):
@@ -110,8 +110,40 @@ def test_the_item_table_tells_how_items_stand_to_their_core():
             assert table.mean_cooccurrence[item] == pytest.approx(p[item, others].mean())
             assert table.min_cooccurrence[item] == pytest.approx(p[item, others].min())
     assert table[["mean_cooccurrence", "min_cooccurrence", "core_alpha"]].iloc[-1].isna().all()
-    np.testing.assert_array_equal(table.core_alpha, cc.alpha_path().first_core())
+    first = cc.alpha_path().first_core()
+    weak = table.status != "core"
+    np.testing.assert_array_equal(table.core_alpha[weak], first[weak])
     assert "core_alpha" not in cc.item_table(details=False)
+
+
+def test_core_alpha_does_not_contradict_the_status(cc):
+    table = cc.item_table()
+    assert (table.core_alpha[table.status == "core"] <= 0.1).all()
+
+
+def test_hopeless_alphas_are_left_out_by_default():
+    """A pair is in about 80 of 200 samples, and needs 99 for 0.99."""
+    labels = np.where(np.random.default_rng(0).random((400, 200)) < 0.37, -2, 0)
+    cc = CoreClustering(KMeans(1), n_resamples=200, random_state=0).fit(np.arange(400.0)[:, None])
+    assert 0.01 < cc.alpha_path().values[0] < 0.03
+    assert core_path(LabelEnsemble(labels), np.zeros(400, int), [(0.5, None)])[0][0].optimal
+
+
+def test_a_path_says_when_its_time_was_up():
+    rng = np.random.default_rng(0)
+    ensemble = LabelEnsemble(rng.integers(0, 2, size=(150, 40)))
+    with pytest.warns(UserWarning, match="time_limit=0 was too short"):
+        core_path(ensemble, np.zeros(150, int), [(0.4, None)], time_limit=0)
+
+
+def test_rules_must_be_in_order_and_right(cc):
+    how = (cc.ensemble_, cc.reference_labels_)
+    with pytest.raises(ValueError, match="rules must be in order"):
+        core_path(*how, [(0.5, None), (0.1, None)])
+    with pytest.raises(ValueError, match="alpha must be"):
+        core_path(*how, [(7, None)])
+    with pytest.raises(ValueError, match="guarantee must be"):
+        core_path(*how, [(0.1, 0.9)], guarantee="nonsense")
 
 
 @pytest.mark.parametrize(
@@ -123,6 +155,7 @@ def test_the_item_table_tells_how_items_stand_to_their_core():
         (lambda cc: cc.confidence_path([1.0]), "confidences must be .* above 0 and below 1"),
         (lambda cc: cc.confidence_path([np.nan]), "confidences must be"),
         (lambda cc: cc.test_pair(0, 1, confidence=2), "confidence must be"),
+        (lambda cc: cc.test_pair(0, 1, confidence=None), "confidence must be a number"),
     ],
 )
 def test_bad_input_is_named(cc, call, message):

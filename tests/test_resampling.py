@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.cluster import DBSCAN, AgglomerativeClustering
+from sklearn.cluster import DBSCAN, HDBSCAN, AgglomerativeClustering
 from sklearn.cluster import KMeans as SklearnKMeans
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KernelDensity
@@ -240,6 +240,32 @@ MIXTURE = ParametricBootstrap(GaussianMixture(2, random_state=0).fit(X60))
 def test_schemes_that_cannot_apply_are_refused(estimator, X, y, scheme, message):
     with pytest.raises(ValueError, match=message):
         fit(estimator, X, y, scheme=scheme)
+
+
+def test_missing_values_cannot_be_smoothed(blobs):
+    X = blobs.copy()
+    X[3, 0] = np.nan
+    with pytest.raises(ValueError, match="needs X without NaN"):
+        fit(HistGradientBoostingClassifier(), X, [0, 1] * 30, scheme=SmoothedBootstrap())
+
+
+def test_pairs_that_are_never_out_of_bag_together(blobs):
+    scheme = Subsample(size=59, label="oob")
+    with pytest.raises(ValueError, match="never leaves two of 60 items out of bag together"):
+        fit(KMeans(3), blobs, scheme=scheme)
+    with pytest.raises(ValueError, match="never labels two of 60 items together"):
+        required_resamples(resampling=scheme, n_items=60)
+    with pytest.raises(ValueError, match="n_items is needed"):
+        required_resamples(resampling=scheme)
+    # Two groups: the items of one are out of bag together.
+    fit(KMeans(3, n_init=1), blobs, scheme=Bootstrap("oob"), groups=np.arange(60) % 2, m=200)
+
+
+def test_density_clusterers_are_warned_of_copies_only(blobs):
+    with pytest.warns(UserWarning, match="repeated rows of bootstrap samples"):
+        fit(HDBSCAN(copy=True), blobs, scheme=Bootstrap(), m=30)
+    fit(HDBSCAN(copy=True), blobs, scheme=Subsample(0.8), m=30)
+    fit(HDBSCAN(copy=True), blobs, scheme=SmoothedBootstrap(), m=30)
 
 
 def test_too_few_samples_for_out_of_bag_pairs_are_refused(blobs):

@@ -23,7 +23,7 @@ from twins import algorithm_3
 
 
 def run(function, X, n_resamples=20, entropy=0, **kwargs):
-    ensemble, n_dropped = label_samples(
+    ensemble, n_dropped, _models = label_samples(
         ClusteringFunction.of(function),
         X,
         None,

@@ -21,7 +21,8 @@ class BatchLabeller(Protocol):
     sample the labels must be those of ``fit_predict(X[items], sample_weight=counts)``
     with ``random_state=seed``, so that both paths give the same answer. A method
     ``_batch_predictor(X)`` offers one that gives every item the label that ``predict`` has
-    for it.
+    for it. A labeller may also have a method ``label_and_keep``, which returns the centres of
+    the clusters in each sample as a third array.
     """
 
     @property

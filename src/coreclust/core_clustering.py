@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coreclust._compat import (
     CallbackSupportMixin,
@@ -28,17 +30,25 @@ from coreclust.batching import (
     batch_labeller,
     dataset_labeller,
 )
-from coreclust.cores import Core, core_clusters, core_path
+from coreclust.cores import Core, core_clusters, core_path, edge_table, pair_share
 from coreclust.ensemble import LabelEnsemble
 from coreclust.evidence import PairTest, pair_test
 from coreclust.frames import is_pandas_frame, is_polars_frame
-from coreclust.functions import ClusteringFunction
-from coreclust.inputs import check_classes, check_groups, check_items, check_scheme
+from coreclust.functions import ClusteringFunction, warn_of_density
+from coreclust.inputs import (
+    check_classes,
+    check_groups,
+    check_items,
+    check_keeps_models,
+    check_scheme,
+)
+from coreclust.models import CentreModel, Model, label_new
 from coreclust.pair_evidence import PairEvidence
 from coreclust.pair_sampling import check_distribution, sample_pairs
-from coreclust.pairs import NOISE_RULES
+from coreclust.pairs import NOISE_RULES, agreement_with
 from coreclust.path import CorePath, check_values
 from coreclust.resampling import (
+    Bootstrap,
     KnownDistribution,
     ParametricBootstrap,
     Scheme,
@@ -51,6 +61,13 @@ from coreclust.tables import item_table, summary_table
 
 _ALPHAS = np.arange(1, 51) / 100
 _REFERENCE = 0  # the seed key of the reference clustering; samples have keys of two numbers
+
+
+def _can_predict(fitted: CoreClustering) -> bool:
+    """Tell whether new items can be labelled; raise with the reason if not."""
+    if not fitted.keep_models:
+        raise AttributeError("predict needs keep_models=True, set before fit.")
+    return True
 
 
 class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
@@ -96,6 +113,9 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     time_limit : float, default=None
         Seconds for the search for cores. When it strikes, cores are valid but perhaps not
         the largest; `cores_` then holds a proven upper bound.
+    keep_models : bool, default=False
+        Whether to keep the fitted model of every sample, for :meth:`predict`. Of our k-means
+        and scikit-learn's usual one only the centres are kept.
     engine : {"auto", "generic"}, default="auto"
         "auto" uses compiled code that clusters many samples at once where there is some:
         for the clusterers in :mod:`coreclust.cluster` and for scikit-learn's KMeans and
@@ -190,6 +210,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         "guarantee": [StrOptions(set(GUARANTEES))],
         "noise": [StrOptions(set(NOISE_RULES))],
         "time_limit": [None, Interval(Real, 0, None, closed="left")],
+        "keep_models": ["boolean"],
         "engine": [StrOptions({"auto", "generic"})],
         "n_jobs": [
             None,
@@ -211,6 +232,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         guarantee: str = "simultaneous",
         noise: str = "apart",
         time_limit: float | None = None,
+        keep_models: bool = False,
         engine: str = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -224,6 +246,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.guarantee = guarantee
         self.noise = noise
         self.time_limit = time_limit
+        self.keep_models = keep_models
         self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -257,6 +280,10 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         on_sample, on_end = self._callbacks(X, y)
 
         group_codes = check_groups(groups, items, scheme)
+        if type(scheme) is Bootstrap:
+            warn_of_density(function.estimator)
+        if self.keep_models:
+            check_keeps_models(function, scheme)
         if isinstance(scheme, KnownDistribution):
             check_distribution(function, items, classes, scheme)
         else:
@@ -276,6 +303,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             labeller = (
                 dataset_labeller(function.estimator, items) if self.engine == "auto" else None
             )
+            models: list[Model] = []
             ensemble, n_dropped = sample_pairs(
                 function,
                 items,
@@ -290,7 +318,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             )
         else:
             labeller = self._batch_labeller(function, items, scheme)
-            ensemble, n_dropped = label_samples(
+            ensemble, n_dropped, models = label_samples(
                 function,
                 items,
                 classes,
@@ -302,10 +330,12 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
                 verbose=self.verbose,
                 on_sample=on_sample,
                 labeller=labeller,
+                keep_models=self.keep_models,
             )
         # Only now, so that a fit that fails or is interrupted leaves an earlier one whole.
         self.reference_labels_, self.cluster_names_, self.estimator_ = reference, names, fitted
         self.ensemble_, self.n_dropped_resamples_ = ensemble, n_dropped
+        self._models = models
         self.engine_ = "generic" if labeller is None else "batched"
         # A shallow copy, so that columns added by the user later do not turn up in tables.
         is_frame = is_pandas_frame(X) or is_polars_frame(X)
@@ -358,12 +388,14 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         alphas : array-like of float, default=None
-            By default 0.01 to 0.5 in steps of 0.01.
+            By default 0.01 to 0.5 in steps of 0.01, from where on a pair that is seen about as
+            often as most can pass.
 
         Returns
         -------
         path : CorePath
-            With the cores and the weak fraction at each alpha, ascending.
+            With the cores and the weak fraction at each alpha, ascending. Where several
+            largest cores tie, the choice may be another than that of :meth:`recut`.
 
         Examples
         --------
@@ -376,7 +408,8 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        values = check_values(_ALPHAS if alphas is None else alphas, "alphas", open_ends=False)
+        given = self._reachable_alphas() if alphas is None else alphas
+        values = check_values(given, "alphas", open_ends=False)
         return self._path("alpha", values, [(alpha, self.confidence) for alpha in values.tolist()])
 
     def confidence_path(self, confidences: ArrayLike) -> CorePath:
@@ -443,10 +476,57 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         (True, True)
         """
         check_is_fitted(self)
+        if confidence is None:
+            raise ValueError("confidence must be a number above 0 and below 1, got None.")
         check_confidence(confidence)
         together, seen = self.ensemble_.cooccurrence_counts(i, j, noise=self.noise)
         n_prior = None if isinstance(self.ensemble_, PairEvidence) else self.ensemble_.n_items
         return pair_test(together, seen, n_prior, alpha=self.alpha, confidence=confidence)
+
+    @available_if(_can_predict)
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return the core that each new item belongs to, -1 for none.
+
+        The model of each sample labels the new items. An item belongs to a core if it passes
+        the rule of the cores with *every* member: it gets the member's label in enough of
+        the samples that labelled the member. If there are several, that with which it is
+        together most often.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+
+        Returns
+        -------
+        labels : ndarray of int of shape (n_new,)
+
+        Examples
+        --------
+        >>> from sklearn.cluster import KMeans
+        >>> from sklearn.datasets import load_iris
+        >>> from coreclust import CoreClustering
+        >>> X = load_iris().data
+        >>> cc = CoreClustering(KMeans(3), keep_models=True, random_state=0).fit(X[::2])
+        >>> labels = cc.predict(X[1::2])
+        >>> labels.shape, bool((labels[:25] == labels[0]).all())
+        ((75,), True)
+        """
+        check_is_fitted(self)
+        new = label_new(self._models, self._check_new(X))
+        labels = np.full(len(new), -1, dtype=np.int64)
+        highest = np.full(len(new), -1.0)
+        ensemble = cast(LabelEnsemble, self.ensemble_)
+        sizes = np.array([core.size for core in self.cores_])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # too few samples were told of in fit
+            table = edge_table(ensemble, sizes, self.alpha, self.confidence, self.guarantee)
+        for core in self.cores_:
+            members = ensemble.labels[core.core]
+            fits, together, seen = agreement_with(new, members, table, self.noise)
+            share = together / np.maximum(seen, 1)
+            better = fits & (share > highest)
+            labels[better], highest[better] = core.label, share[better]
+        return labels
 
     def summary(self) -> Any:
         """Return a data frame with a row a cluster.
@@ -479,8 +559,9 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             (as in `labels_`), `status` ("core", "weak" or "trimmed"), `strength` (the
             share of the item's meetings with members of its cluster in which they had the
             same label), `mean_cooccurrence` and `min_cooccurrence` (with the other members of
-            the cluster's core) and `core_alpha` (the smallest alpha of
-            :meth:`alpha_path` at which the item is in a core; NaN if above 0.5).
+            the cluster's core) and `core_alpha` (the smallest alpha at which the item is in
+            a core, out of those of :meth:`alpha_path` and `alpha` itself; NaN if there is
+            none). Cores need not be nested: a weak item may have a `core_alpha` below `alpha`.
         """
         check_is_fitted(self)
         return item_table(self, details=details)
@@ -493,7 +574,15 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     ) -> BatchLabeller | None:
         if self.engine != "auto" or isinstance(scheme, (SmoothedBootstrap, ParametricBootstrap)):
             return None
-        return batch_labeller(function.estimator, items, everyone=scheme.label != "sample")
+        labeller = batch_labeller(function.estimator, items, everyone=scheme.label != "sample")
+        can_keep = hasattr(labeller, "label_and_keep")
+        return labeller if can_keep or not self.keep_models else None
+
+    def _check_new(self, X: Any) -> Any:
+        """Return new items as the kept models take them."""
+        if not isinstance(self._models[0], CentreModel):
+            return validate_data(self, X, reset=False, skip_check_array=True)
+        return validate_data(self, X, reset=False, dtype=np.float64)
 
     def _find_cores(self) -> None:
         self.cores_: list[Core] = core_clusters(
@@ -510,6 +599,18 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.core_sample_indices_ = np.flatnonzero(self.labels_ >= 0)
         self.weak_sample_indices_ = np.flatnonzero((self.labels_ < 0) & clustered)
         self.trimmed_sample_indices_ = np.flatnonzero(~clustered)
+
+    def _reachable_alphas(self) -> NDArray[np.float64]:
+        """Return the usual alphas, without those at which hardly any pair can be an edge."""
+        sizes = np.array([core.size for core in self.cores_], dtype=np.int64)
+        seen = int(0.8 * pair_share(self.ensemble_) * self.ensemble_.n_resamples)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            reachable = [
+                edge_table(self.ensemble_, sizes, alpha, self.confidence, self.guarantee)[seen] >= 0
+                for alpha in _ALPHAS.tolist()
+            ]
+        return _ALPHAS[reachable] if any(reachable) else _ALPHAS[-1:]
 
     def _path(
         self,

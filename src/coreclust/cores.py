@@ -134,21 +134,14 @@ def core_clusters(
     check_confidence(confidence)
     check_guarantee(guarantee)
     sizes = np.bincount(codes[codes >= 0], minlength=names.size)
-    table = _edge_table(ensemble, sizes, alpha, confidence, guarantee)
+    table = edge_table(ensemble, sizes, alpha, confidence, guarantee)
     deadline = Deadline(time_limit)
     cores = []
     for code, name in enumerate(names.tolist()):
         share = deadline.share(len(names) - code)
         members = np.flatnonzero(codes == code)
         cores.append(_find_core(ensemble, name, members, table, noise, share))
-    unproven = [core.label for core in cores if not core.optimal]
-    if unproven:
-        warnings.warn(
-            f"time_limit={time_limit:g} was too short to prove the cores of {len(unproven)} of "
-            f"{len(cores)} clusters largest ({unproven[:5]}); their upper_bound says how far off "
-            "they can be.",
-            stacklevel=2,
-        )
+    _warn_of_unproven(cores, time_limit)
     return cores
 
 
@@ -187,12 +180,18 @@ def core_path(
     [2, 3]
     """
     codes, names = _check(ensemble, reference_labels, noise, time_limit)
+    check_guarantee(guarantee)
+    for alpha, confidence in rules:
+        check_alpha(alpha)
+        check_confidence(confidence)
     sizes = np.bincount(codes[codes >= 0], minlength=names.size)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # too few samples at one end of a path are no surprise
         tables = np.array(
-            [_edge_table(ensemble, sizes, alpha, level, guarantee) for alpha, level in rules]
+            [edge_table(ensemble, sizes, alpha, level, guarantee) for alpha, level in rules]
         )
+    if (np.diff(tables, axis=0) < 0).any():
+        raise ValueError("rules must be in order: each has to allow all that the one before does.")
     deadline = Deadline(time_limit)
     path: list[list[Core]] = [[] for _ in rules]
     for code, name in enumerate(names.tolist()):
@@ -201,7 +200,19 @@ def core_path(
         found = _find_cores(ensemble, name, members, tables, noise, share)
         for cores, core in zip(path, found, strict=True):
             cores.append(core)
+    _warn_of_unproven([core for cores in path for core in cores], time_limit)
     return path
+
+
+def _warn_of_unproven(cores: list[Core], time_limit: float | None) -> None:
+    unproven = [core.label for core in cores if not core.optimal]
+    if unproven:
+        warnings.warn(
+            f"time_limit={time_limit:g} was too short to prove the cores of {len(unproven)} of "
+            f"{len(cores)} clusters largest ({unproven[:5]}); their upper_bound says how far off "
+            "they can be.",
+            stacklevel=3,
+        )
 
 
 def _check(
@@ -218,7 +229,7 @@ def _check(
     return encode_reference(reference_labels, ensemble.n_items)
 
 
-def _edge_table(
+def edge_table(
     ensemble: LabelEnsemble | PairEvidence,
     sizes: NDArray[np.int64],
     alpha: float,
@@ -231,6 +242,8 @@ def _edge_table(
         # The prior belongs to Algorithm 3, not to Algorithm 2.
         n_prior = ensemble.n_items if isinstance(ensemble, LabelEnsemble) else None
         table = apart_table(alpha, n_prior, n_samples)
+        if n_prior is None and alpha < 1:
+            table[: (n_samples + 1) // 2] = -1  # lost more than half of its samples
         if table[-1] < 0 and alpha > 0:
             warnings.warn(
                 f"{n_samples} samples are too few for any pair to reach a co-occurrence of "
@@ -240,7 +253,7 @@ def _edge_table(
         return table
     level = pair_level(sizes, confidence, guarantee)
     needed = least_seen(alpha, level)
-    share = _pair_share(ensemble)
+    share = pair_share(ensemble)
     if math.isinf(needed):
         warnings.warn(
             f"No number of samples can show with confidence that a probability is {1 - alpha:g}: "
@@ -264,7 +277,7 @@ def pair_level(sizes: NDArray[np.int64], confidence: float, guarantee: str) -> f
     return (1 - confidence) / max(n_pairs, 1)
 
 
-def _pair_share(ensemble: LabelEnsemble | PairEvidence) -> float:
+def pair_share(ensemble: LabelEnsemble | PairEvidence) -> float:
     """Return the share of samples in which a pair is seen, on average."""
     if isinstance(ensemble, PairEvidence):
         return 1.0

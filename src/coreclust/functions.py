@@ -18,6 +18,7 @@ from sklearn.utils import get_tags
 
 from coreclust._compat import number_of_items, take_items
 from coreclust._validation import encode_labels
+from coreclust.models import EstimatorModel, Model
 from coreclust.seeds import draw_random_states
 
 
@@ -55,7 +56,6 @@ class ClusteringFunction:
             if is_classifier(estimator):
                 return cls(estimator, "classifier", pairwise)
             if hasattr(estimator, "fit_predict"):
-                _warn_of_density(estimator)
                 return cls(estimator, "clusterer", pairwise)
         elif callable(estimator):
             return cls(estimator, "callable", takes_seed=_wants_random_state(estimator))
@@ -98,11 +98,12 @@ class ClusteringFunction:
         rows: NDArray[np.int64],
         seeds: np.random.SeedSequence,
         moved: NDArray[np.float64] | None = None,
+        keep: list[Model] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Label one sample; every random_state is seeded from `seeds`.
 
         Copies of an item that get different labels count with the first. If the drawn items
-        were `moved`, those are clustered in their place.
+        were `moved`, those are clustered in their place. The fitted model is added to `keep`.
 
         Returns
         -------
@@ -127,7 +128,7 @@ class ClusteringFunction:
         else:
             Z = self._take(X, rows) if moved is None else moved
             labels = np.asarray(estimator.fit_predict(Z))[first]
-        return items, self._encode(labels, items.size)[0]
+        return items, self._encode_and_keep(labels, items.size, estimator, keep)
 
     def label_others(
         self,
@@ -137,14 +138,12 @@ class ClusteringFunction:
         items: NDArray[np.int64],
         seeds: np.random.SeedSequence,
         moved: NDArray[np.float64] | None = None,
+        keep: list[Model] | None = None,
     ) -> NDArray[np.int64]:
         """Fit to one sample and return the labels that some items get by `predict`."""
-        if items.size == 0:
-            return np.empty(0, dtype=np.int64)
         if moved is not None:
-            return self.label_by_model(moved, y if y is None else take_items(y, rows), X, seeds)[
-                items
-            ]
+            classes = None if y is None else take_items(y, rows)
+            return self.label_by_model(moved, classes, X[items], seeds, keep)
         estimator = self._seeded_clone(seeds)
         distinct, counts = np.unique(rows, return_counts=True)
         if self.kind == "classifier":
@@ -153,15 +152,33 @@ class ClusteringFunction:
             estimator.fit(self._take(X, distinct), sample_weight=counts)
         else:
             estimator.fit(self._take(X, rows))
-        return self._encode(estimator.predict(self._take(X, items, rows)), items.size)[0]
+        # With no items to label, the model is still wanted.
+        some = items if items.size else distinct[:1]
+        labels = np.asarray(estimator.predict(self._take(X, some, rows)))[: items.size]
+        return self._encode_and_keep(labels, items.size, estimator, keep)
 
     def label_by_model(
-        self, Z: Any, y: Any, X: Any, seeds: np.random.SeedSequence
+        self,
+        Z: Any,
+        y: Any,
+        X: Any,
+        seeds: np.random.SeedSequence,
+        keep: list[Model] | None = None,
     ) -> NDArray[np.int64]:
         """Fit to items that are not those of X, and return the labels of X by `predict`."""
         estimator = self._seeded_clone(seeds)
         estimator.fit(Z) if y is None else estimator.fit(Z, y)
-        return self._encode(estimator.predict(X), number_of_items(X))[0]
+        if number_of_items(X) == 0:
+            return self._encode_and_keep(np.empty(0, np.int64), 0, estimator, keep)
+        return self._encode_and_keep(estimator.predict(X), number_of_items(X), estimator, keep)
+
+    def _encode_and_keep(
+        self, labels: Any, n_items: int, estimator: Any, keep: list[Model] | None
+    ) -> NDArray[np.int64]:
+        codes, names = self._encode(labels, n_items)
+        if keep is not None:
+            keep.append(EstimatorModel(estimator, names, self.kind != "classifier"))
+        return codes
 
     @property
     def predicts(self) -> bool:
@@ -267,13 +284,15 @@ def _check_tied_to_items(estimator: Any) -> None:
             )
 
 
-def _warn_of_density(estimator: Any) -> None:
+def warn_of_density(estimator: Any) -> None:
+    """Warn of clusterers that see dense spots in the copies of a bootstrap sample."""
     steps = getattr(estimator, "steps", None)
     clusterer = steps[-1][1] if steps else estimator
     if isinstance(clusterer, (HDBSCAN, OPTICS)):
         warnings.warn(
             f"{type(clusterer).__name__} takes the repeated rows of bootstrap samples for dense "
-            "spots; its cores may come out smaller than they should.",
+            "spots; its cores may come out smaller than they should. A SmoothedBootstrap or a "
+            "Subsample has none.",
             stacklevel=5,
         )
 

@@ -86,6 +86,22 @@ def check_groups(groups: Any, X: Any, scheme: Any) -> NDArray[np.intp] | None:
     return codes.astype(np.intp)
 
 
+def check_keeps_models(function: ClusteringFunction, scheme: Any) -> None:
+    """Raise unless the models of samples can label new items."""
+    if not function.predicts:
+        raise ValueError(
+            f"keep_models=True is for predict, and {_name(function)} has none; use "
+            "keep_models=False, or another estimator."
+        )
+    if function.pairwise:
+        raise ValueError(
+            "keep_models=True cannot be used with precomputed distances or affinities: new items "
+            "have none."
+        )
+    if isinstance(scheme, KnownDistribution):
+        raise ValueError(f"keep_models=True has no meaning for resampling={scheme!r}.")
+
+
 def check_scheme(
     scheme: Scheme,
     function: ClusteringFunction,
@@ -105,7 +121,11 @@ def check_scheme(
         scheme.n_drawn(n_units)
     if isinstance(scheme, (SmoothedBootstrap, ParametricBootstrap)):
         _check_makes_items(scheme, function, X)
-    if scheme.label == "oob" and 0 < alpha < 1:
+    if scheme.label == "oob" and 0 < alpha < 1 and n_units == number_of_items(X):
+        if scheme.pair_share(n_units) == 0:
+            raise ValueError(
+                f"resampling={scheme!r} never leaves two of {n_units} items out of bag together."
+            )
         seen = scheme.pair_share(n_units) * n_resamples
         allowed = np.flatnonzero(apart_table(alpha, number_of_items(X), n_resamples) >= 0)
         if allowed.size == 0 or seen < allowed[0]:
@@ -132,6 +152,8 @@ def _check_makes_items(
             f"resampling={scheme!r} needs X as an array of numbers, not of categories, got {kind}; "
             "encode it, or use a Bootstrap."
         )
+    if not np.isfinite(X).all():
+        raise ValueError(f"resampling={scheme!r} needs X without NaN and infinity; fill them in.")
     if isinstance(scheme, SmoothedBootstrap):
         return
     if function.kind == "classifier":

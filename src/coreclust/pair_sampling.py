@@ -85,6 +85,8 @@ def sample_pairs(
                 counts[n_done] = found
                 errors += failures
                 n_done += 1
+                if 2 * len(errors) > total:
+                    break  # there is no saving it
                 progress.update(n_done)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
@@ -142,6 +144,20 @@ def check_distribution(
             f"{type(function.estimator).__name__} is a classifier: resampling=KnownDistribution "
             "needs a class for every item it draws; pass y with a population, or return a tuple of "
             "items and classes."
+        )
+    if function.kind == "classifier":
+        _check_same_classes(y, classes if callable(scheme.source) else scheme.y)
+
+
+def _check_same_classes(y: Any, classes: Any) -> None:
+    """Raise unless the classes of a population are of the kind of y, and some are the same."""
+    known = np.unique(np.asarray(y))
+    drawn = np.unique(np.asarray(classes))
+    texts = [array.dtype.kind in "USO" for array in (known, drawn)]
+    if texts[0] != texts[1] or not np.isin(drawn, known).any():
+        raise ValueError(
+            "resampling=KnownDistribution must have the classes of y: none of "
+            f"{drawn[:3].tolist()} is among {known[:3].tolist()}."
         )
 
 
@@ -223,6 +239,20 @@ def _sample_pair(task: _Task, i: int, j: int) -> tuple[NDArray[np.int64], list[s
     return np.array(counts), list(errors.values())
 
 
+def _check_drawn(task: _Task, drawn: Any, n_wanted: int) -> None:
+    """Raise if a distribution that began well gives something else later."""
+    shape = np.shape(drawn) if isinstance(task.X, np.ndarray) else (len(drawn),)
+    expected = (n_wanted, *task.X.shape[1:]) if isinstance(task.X, np.ndarray) else (n_wanted,)
+    if shape != expected:
+        raise ValueError(
+            f"resampling=KnownDistribution must draw as many items like those of X as it is asked "
+            f"for: expected shape {expected}, got {shape}."
+        )
+    numeric = isinstance(task.X, np.ndarray) and task.X.dtype.kind in "iuf"
+    if numeric and callable(task.scheme.source) and not np.isfinite(drawn).all():
+        raise ValueError("resampling=KnownDistribution must draw finite numbers, got NaN.")
+
+
 def _label_block(
     task: _Task, i: int, j: int, block: int, attempt: int, samples: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], dict[int, str]]:
@@ -231,6 +261,7 @@ def _label_block(
     key = (i, j, block, 2 * attempt)
     rng = np.random.default_rng(seeds_of(task.entropy, *key[:3], key[3] + ROWS))
     drawn, classes = task.scheme.draw(size * n_drawn, rng)
+    _check_drawn(task, drawn, size * n_drawn)
     states = draw_random_states(seeds_of(task.entropy, *key[:3], key[3] + ESTIMATOR), size)
     places = (samples - block * size).tolist()
     if task.labeller is not None:

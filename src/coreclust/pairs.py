@@ -296,6 +296,63 @@ def conflict_rows(present, deviating, comparable, planes, table, rows, candidate
     return counts, conflicts
 
 
+def agreement_with(
+    new: NDArray[np.signedinteger],
+    labels: NDArray[np.signedinteger],
+    table: NDArray[np.int64],
+    noise: str,
+) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
+    """Compare new items with items of an ensemble, by their labels in the same samples.
+
+    Parameters
+    ----------
+    new : ndarray of shape (n_new, m)
+    labels : ndarray of shape (s, m)
+    table : ndarray of shape (m + 1,)
+        How often a pair seen B times may be apart.
+    noise : {"apart", "together", "absent"}
+
+    Returns
+    -------
+    fits : ndarray of bool of shape (n_new,)
+        Whether a new item is in conflict with none of the others.
+    together, seen : ndarray of int of shape (n_new,)
+        Counts over all of the others; for those that fit.
+    """
+    highest = int(max(new.max(initial=-1), labels.max(initial=-1)))
+    return _agreement_with(
+        np.ascontiguousarray(new, dtype=np.int64),
+        np.ascontiguousarray(labels, dtype=np.int64),
+        table,
+        NOISE_RULES[noise],
+        highest,
+    )
+
+
+@kernel
+def _agreement_with(new, labels, table, rule, highest):
+    n_new, n_samples = new.shape
+    fits = np.ones(n_new, dtype=np.bool_)
+    together = np.zeros(n_new, dtype=np.int64)
+    seen = np.zeros(n_new, dtype=np.int64)
+    for i in range(n_new):
+        for j in range(labels.shape[0]):
+            both = 0
+            apart = 0
+            for sample in range(n_samples):
+                mine = _slot(new[i, sample], rule, highest)
+                other = _slot(labels[j, sample], rule, highest)
+                if mine != -1 and other != -1:
+                    both += 1
+                    apart += mine != other or mine == -2
+            if apart > table[both]:
+                fits[i] = False
+                break
+            together[i] += both - apart
+            seen[i] += both
+    return fits, together, seen
+
+
 @kernel
 def conflict_levels(present, deviating, comparable, planes, tables, rows, is_row):
     """List the conflicts of `rows` under tables of which each allows what the one before does.

@@ -225,7 +225,8 @@ class ParametricBootstrap:
             drawn = model.sample(n_items)
         items = drawn[0] if isinstance(drawn, tuple) else drawn
         # A Gaussian mixture gives one component after the other.
-        return np.asarray(items)[np.random.default_rng(seed).permutation(n_items)]
+        order = np.random.default_rng([seed, 1]).permutation(n_items)
+        return np.asarray(items)[order]
 
     def pair_share(self, n_units: int) -> float:
         """Return the share of samples in which a pair is labelled."""
@@ -273,6 +274,8 @@ class KnownDistribution:
     """
 
     def __init__(self, source: Any, y: Any = None) -> None:
+        if callable(source) and y is not None:
+            raise ValueError("y is for a population; a function returns items and classes.")
         self.source = source
         self.y = y
 
@@ -349,8 +352,12 @@ def required_resamples(
     if n_items is not None and not (isinstance(n_items, Integral) and n_items >= 2):
         raise ValueError(f"n_items must be a whole number, 2 or more, got {n_items!r}.")
     scheme = check_resampling(resampling)
+    if n_items is None and isinstance(scheme, Subsample) and scheme.size is not None:
+        raise ValueError("n_items is needed to tell what a Subsample of that size is a share of.")
     many = 10**9
     share = 1.0 if isinstance(scheme, KnownDistribution) else scheme.pair_share(n_items or many)
+    if share == 0:
+        raise ValueError(f"resampling={scheme!r} never labels two of {n_items} items together.")
     return math.ceil(alpha * (1 - alpha) / sigma**2 / share - 1e-9)
 
 

@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from joblib.parallel import get_active_backend
@@ -19,6 +19,7 @@ from coreclust._compat import number_of_items
 from coreclust.batching import BatchLabeller
 from coreclust.ensemble import LabelEnsemble, label_dtype
 from coreclust.functions import ClusteringFunction
+from coreclust.models import CentreModel, Model
 from coreclust.pairs import ABSENT
 from coreclust.progress import Progress
 from coreclust.resampling import IndexScheme, ParametricBootstrap, Scheme, SmoothedBootstrap
@@ -38,6 +39,7 @@ class _Task:
     scheme: Scheme
     entropy: int
     groups: NDArray[np.intp] | None = None  # of the items, numbered from 0 on
+    keep_models: bool = False
 
     @property
     def n_units(self) -> int:
@@ -71,6 +73,25 @@ class _Block:
 
     labels: NDArray[np.signedinteger]  # (n_labelled, n_items)
     errors: list[str]
+    models: list[Model]  # of the labelled samples, or none at all
+
+
+class Labelling(NamedTuple):
+    """What comes out of labelling samples.
+
+    Attributes
+    ----------
+    ensemble : LabelEnsemble
+        Without the samples that failed on every try.
+    n_dropped : int
+        How many did.
+    models : list of Model
+        Of the samples in the ensemble, if they were to be kept.
+    """
+
+    ensemble: LabelEnsemble
+    n_dropped: int
+    models: list[Model]
 
 
 def label_samples(
@@ -86,23 +107,18 @@ def label_samples(
     verbose: int = 0,
     on_sample: Callable[[], None] | None = None,
     labeller: BatchLabeller | None = None,
+    keep_models: bool = False,
     samples_per_task: int | None = None,
-) -> tuple[LabelEnsemble, int]:
+) -> Labelling:
     """Draw and label samples 0 to `n_resamples` - 1.
 
     The result depends on nothing but the function, the data, the scheme and the entropy.
     With a `labeller`, samples are labelled by it instead of the function, in threads.
-
-    Returns
-    -------
-    ensemble : LabelEnsemble
-        Without the samples that failed on every try.
-    n_dropped : int
     """
     n_items = number_of_items(X)
     if samples_per_task is None:
         samples_per_task = 1 if labeller is None else _samples_a_batch(n_items)
-    task = _Task(function, X, y, n_items, scheme, entropy, groups)
+    task = _Task(function, X, y, n_items, scheme, entropy, groups, keep_models)
     blocks = (
         range(begin, min(begin + samples_per_task, n_resamples))
         for begin in range(0, n_resamples, samples_per_task)
@@ -110,6 +126,7 @@ def label_samples(
     labels = np.empty((n_resamples, n_items), dtype=np.int8)
     n_labelled = 0
     errors: list[str] = []
+    models: list[Model] = []
     progress = Progress(n_resamples, "samples", enabled=verbose > 0)
     # catch_warnings, because the threads of joblib do not leave the filters as they were.
     with one_thread(), warnings.catch_warnings():
@@ -125,6 +142,9 @@ def label_samples(
                 labels[n_labelled : n_labelled + len(block.labels)] = block.labels
                 n_labelled += len(block.labels)
                 errors += block.errors
+                models += block.models
+                if 2 * len(errors) > n_resamples:
+                    break  # there is no saving it
                 progress.update(n_labelled + len(errors))
                 if on_sample is not None:
                     for _ in range(len(block.labels) + len(block.errors)):
@@ -137,7 +157,7 @@ def label_samples(
             results.close()  # stops what is still running
             progress.close()
     report_dropped(errors, n_resamples)
-    return LabelEnsemble._owning(labels[:n_labelled].T), len(errors)
+    return Labelling(LabelEnsemble._owning(labels[:n_labelled].T), len(errors), models)
 
 
 def _samples_a_batch(n_items: int) -> int:
@@ -170,25 +190,27 @@ def in_parallel(
 def _label_block(task: _Task, samples: range) -> _Block:
     labels = np.full((len(samples), task.n_items), ABSENT, dtype=np.int64)
     errors: list[str] = []
+    models: list[Model] = []
     # The thread count of BLAS belongs to the whole process: only the main thread of a worker
     # may set and restore it. That of OpenMP belongs to the thread.
     is_main = threading.current_thread() is threading.main_thread()
     with _threadpools().limit(limits=1, user_api=None if is_main else "openmp"):
         for sample in samples:
-            found, error = _label_one(task, sample)
+            found, error = _label_one(task, sample, models)
             if found is None:
                 errors.append(error)
             else:
                 items, codes = found
                 labels[sample - samples.start - len(errors), items] = codes
     labels = labels[: len(samples) - len(errors)]
-    return _Block(labels.astype(label_dtype(int(labels.max(initial=0)))), errors)
+    return _Block(labels.astype(label_dtype(int(labels.max(initial=0)))), errors, models)
 
 
 def _label_batch(task: _Task, labeller: BatchLabeller, samples: range) -> _Block:
     """Label all samples of a block at once; draw again those that fail."""
     scheme = cast(IndexScheme, task.scheme)  # those that make items have no batches
     labels = np.empty((len(samples), task.n_items), dtype=np.int32)
+    models: dict[int, Model] = {}
     pending = np.arange(len(samples))
     for attempt in range(TRIES):
         drawn = [samples[place] for place in pending.tolist()]
@@ -198,7 +220,11 @@ def _label_batch(task: _Task, labeller: BatchLabeller, samples: range) -> _Block
             random_states[:] = [
                 draw_random_states(task.seeds(b, attempt, ESTIMATOR), 1)[0] for b in drawn
             ]
-        found, failed = labeller(counts, random_states)
+        if task.keep_models:
+            found, failed, centres = cast(Any, labeller).label_and_keep(counts, random_states)
+            models.update(zip(pending.tolist(), map(CentreModel, centres), strict=True))
+        else:
+            found, failed = labeller(counts, random_states)
         if scheme.label == "oob":
             found[counts > 0] = ABSENT
         labels[pending] = found
@@ -207,11 +233,15 @@ def _label_batch(task: _Task, labeller: BatchLabeller, samples: range) -> _Block
             break
     labels = np.delete(labels, pending, axis=0)
     message = "ValueError: too few distinct items for the clusters asked for."
-    return _Block(labels.astype(label_dtype(int(labels.max(initial=0)))), [message] * pending.size)
+    return _Block(
+        labels.astype(label_dtype(int(labels.max(initial=0)))),
+        [message] * pending.size,
+        [model for _, model in sorted(models.items())],
+    )
 
 
 def _label_one(
-    task: _Task, sample: int
+    task: _Task, sample: int, models: list[Model]
 ) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]] | None, str]:
     """Draw and label one sample, again if that fails; return plain data or an error."""
     message = ""
@@ -219,29 +249,33 @@ def _label_one(
         row_seeds = task.seeds(sample, attempt, ROWS)
         seeds = task.seeds(sample, attempt, ESTIMATOR)
         try:
-            return _draw_and_label(task, row_seeds, seeds), ""
+            return _draw_and_label(task, row_seeds, seeds, models), ""
         except Exception as error:  # noqa: BLE001 - counted and reported by the caller
             message = f"{type(error).__name__}: {error}"
     return None, message
 
 
 def _draw_and_label(
-    task: _Task, row_seeds: np.random.SeedSequence, seeds: np.random.SeedSequence
+    task: _Task,
+    row_seeds: np.random.SeedSequence,
+    seeds: np.random.SeedSequence,
+    models: list[Model],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Draw a sample and return the items that get a label by it, and their labels."""
+    keep = models if task.keep_models else None
     function, X, y, scheme = task.function, task.X, task.y, task.scheme
     every = np.arange(task.n_items)
     if isinstance(scheme, ParametricBootstrap):
         drawn = scheme.draw_items(task.n_items, draw_random_states(row_seeds, 1)[0])
-        return every, function.label_by_model(drawn, None, X, seeds)
+        return every, function.label_by_model(drawn, None, X, seeds, keep)
     rows = task.rows(scheme, row_seeds)
     moved = None
     if isinstance(scheme, SmoothedBootstrap):
         moved = scheme.jitter(X, rows, np.random.default_rng(row_seeds))
     if scheme.label == "sample":
-        return function.label_sample(X, y, rows, seeds, moved)
+        return function.label_sample(X, y, rows, seeds, moved, keep)
     items = every if scheme.label == "all" else np.setdiff1d(every, rows)
-    return items, function.label_others(X, y, rows, items, seeds, moved)
+    return items, function.label_others(X, y, rows, items, seeds, moved, keep)
 
 
 def report_dropped(errors: list[str], n_resamples: int) -> None:

@@ -65,7 +65,8 @@ def item_table(fitted: CoreClustering, *, details: bool) -> Any:
     }
     if details:
         columns["mean_cooccurrence"], columns["min_cooccurrence"] = _with_core(fitted)
-        columns["core_alpha"] = fitted.alpha_path().first_core()
+        first = fitted.alpha_path().first_core()
+        columns["core_alpha"] = np.where(fitted.labels_ >= 0, np.fmin(first, fitted.alpha), first)
     data = fitted._frame
     container = _container(fitted)
     if data is None:

@@ -187,7 +187,7 @@ class _Labeller:
         self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         labels = label_samples(self.distances, counts, self.n_clusters, self.linkage)
-        return labels, np.zeros(len(seeds), dtype=bool)
+        return labels, counts.sum(axis=1) < self.n_clusters
 
 
 @dataclass(frozen=True)

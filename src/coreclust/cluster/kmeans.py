@@ -204,8 +204,13 @@ class _Labeller:
     def __call__(
         self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        labels = label_samples(self.X, counts, seeds, self.everyone, *self.settings)
-        return labels, np.zeros(len(seeds), dtype=bool)
+        return self.label_and_keep(counts, seeds)[:2]
+
+    def label_and_keep(
+        self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.float64]]:
+        """Label some samples, and return their centres as well."""
+        return label_samples(self.X, counts, seeds, self.everyone, *self.settings)
 
 
 @dataclass(frozen=True)

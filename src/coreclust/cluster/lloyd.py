@@ -21,17 +21,32 @@ def label_samples(
     """Label samples given by the multiplicities of the items; -2 marks absent items.
 
     With `everyone`, all items get the label of the nearest centre instead.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples, n_items)
+    failed : ndarray of bool of shape (n_samples,)
+        Samples of fewer items, copies counted, than clusters.
+    centres : ndarray of shape (n_samples, n_clusters, n_features)
+        By label; NaN where no item has it.
     """
     n_samples, n_items = counts.shape
     labels = np.full((n_samples, n_items), -2, dtype=np.int32)
+    failed = np.zeros(n_samples, dtype=np.bool_)
+    kept = np.full((n_samples, n_clusters, X.shape[1]), np.nan)
     for sample in range(n_samples):
         items = np.flatnonzero(counts[sample])
         weights = counts[sample][items].astype(np.float64)
-        if items.size <= n_clusters:
+        if weights.sum() < n_clusters:
+            failed[sample] = True
+            continue
+        if items.size < n_clusters:  # every row is a cluster, and equal rows are one
+            found = nearest_centres(X[items], X[items])
+            for k in range(items.size):
+                kept[sample, found[k]] = X[items[k]]
+                labels[sample, items[k]] = found[k]
             if everyone:
-                labels[sample] = nearest_centres(X, X[items])
-            else:
-                labels[sample][items] = np.arange(items.size)
+                labels[sample] = nearest_centres(X, kept[sample])
             continue
         found, centres, _, _ = best_of_runs(
             X[items],
@@ -44,12 +59,14 @@ def label_samples(
             tol,
             seeds[sample],
         )
+        for label in np.unique(found):
+            kept[sample, label] = centres[label]
         if everyone:
-            labels[sample] = nearest_centres(X, centres[np.unique(found)])  # none that is empty
+            labels[sample] = nearest_centres(X, kept[sample])
         else:
             for k in range(items.size):
                 labels[sample, items[k]] = found[k]
-    return labels
+    return labels, failed, kept
 
 
 @kernel

@@ -90,12 +90,13 @@ def load_paper_dataset(
     """
     if not isinstance(name, str) or name not in PAPER_DATASETS:
         raise ValueError(f"name must be one of {', '.join(PAPER_DATASETS)}, got {name!r}.")
-    folder = find_folder(data_home)
+    if data_home is not None:
+        find_folder(data_home)  # wrong for one dataset, wrong for all
     if name == "synthetic":
         return as_bunch(SYNTHETIC, *paper_sample(), source="drawn as R does with seed 42")
     if name in ("iris", "wine"):
         return _load_from_sklearn(IRIS if name == "iris" else WINE)
-
+    folder = find_folder(data_home)
     if name == "kdd":
         return _load_kdd_sample(folder, download)
     return _load_from_folder(_FROM_A_FOLDER[name], folder, download)

@@ -41,7 +41,7 @@ BOOTSTRAP_SAMPLES = 1000
 KNOWN_SAMPLES = {
     ("synthetic", "hclust"): 1000,
     ("synthetic", "kmeans"): 1000,
-    ("synthetic", "svm"): 200,
+    ("synthetic", "svm"): 100,
     ("synthetic", "tclust"): 50,
     ("synthetic", "tkmeans"): 50,
     ("kdd", "hclust"): 300,
