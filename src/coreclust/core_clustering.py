@@ -463,7 +463,8 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         test : PairTest
             With `estimate`, `lower`, `upper`, `p_value`, `together`, `n_together` and
-            `n_seen`, numbers or arrays.
+            `n_seen`, numbers or arrays. The test is one-sided and the interval is not: of a
+            pair that is `together`, `lower` may be a little below ``1 - alpha``.
 
         Examples
         --------

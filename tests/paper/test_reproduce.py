@@ -129,7 +129,7 @@ def test_what_is_left_out_is_told_in_one_sentence(runs, tmp_path):
     outcome = reproduce(quick=True, out=tmp_path, download=False)
     assert outcome.left_out == (
         "Left out: glass, BCW and KDD, whose data was not found (put glass.csv, bcw.csv and "
-        "kdd.csv.gz into a folder and name it by --data or CORECLUST_DATA, or go online without "
+        "kdd.csv.gz into a folder and name it by --data or CORECLUST_DATA, or drop "
         "--offline); yeast, the random forest beyond iris and most of Algorithm 2, which --quick "
         "skips (run without it)."
     )

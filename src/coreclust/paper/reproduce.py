@@ -299,9 +299,10 @@ def _left_out(
     if lost:
         names = _listed([DATASET_TITLES.get(name, "all KDD items") for name in lost])
         wanted = _listed([_FILES.get(name, _FILES["kdd"]) for name in lost])
+        online = "; the download failed" if datasets.download else ", or drop --offline"
         parts.append(
             f"{names}, whose data was not found (put {wanted} into a folder and name it by "
-            "--data or CORECLUST_DATA, or go online without --offline)"
+            f"--data or CORECLUST_DATA{online})"
         )
     failed = [cell for cell, reason in missing.items() if reason != NOT_FOUND]
     if failed:
