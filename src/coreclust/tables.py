@@ -14,10 +14,10 @@ from coreclust.pairs import joint_counts
 _PAIRS = 10**6  # looked at in one go
 
 if TYPE_CHECKING:
-    from coreclust.core_clustering import CoreClustering
+    from coreclust.answers import CoreAnswers
 
 
-def summary_table(fitted: CoreClustering) -> Any:
+def summary_table(fitted: CoreAnswers) -> Any:
     """Return a row a cluster."""
     cores = fitted.cores_
     together, seen = _joint_counts(fitted)
@@ -34,7 +34,7 @@ def summary_table(fitted: CoreClustering) -> Any:
     return _frame(columns, _container(fitted))
 
 
-def _joint_counts(fitted: CoreClustering) -> Any:
+def _joint_counts(fitted: CoreAnswers) -> Any:
     """Return, for each core, in how many samples all its members were together, and seen."""
     if not isinstance(fitted.ensemble_, LabelEnsemble):  # never all in one sample
         return np.zeros((2, len(fitted.cores_)))
@@ -43,7 +43,7 @@ def _joint_counts(fitted: CoreClustering) -> Any:
     return np.array(counts).reshape(-1, 2).T
 
 
-def item_table(fitted: CoreClustering, *, details: bool) -> Any:
+def item_table(fitted: CoreAnswers, *, details: bool) -> Any:
     """Return a row an item, behind the columns of the data if it came as a frame."""
     n_items = fitted.ensemble_.n_items
     clustered = fitted.reference_labels_ >= 0
@@ -76,7 +76,7 @@ def item_table(fitted: CoreClustering, *, details: bool) -> Any:
     return _beside(data, columns, container)
 
 
-def _with_core(fitted: CoreClustering) -> tuple[Any, Any]:
+def _with_core(fitted: CoreAnswers) -> tuple[Any, Any]:
     """Return the mean and the least co-occurrence of each item with its cluster's core."""
     mean, least = np.full((2, fitted.ensemble_.n_items), np.nan)
     for core in fitted.cores_:
@@ -90,7 +90,7 @@ def _with_core(fitted: CoreClustering) -> tuple[Any, Any]:
     return mean, least
 
 
-def _container(fitted: CoreClustering) -> str:
+def _container(fitted: CoreAnswers) -> str:
     """Return the kind of frame to answer with: as configured, else as X, else pandas."""
     configured = get_config()["transform_output"]
     if configured in ("pandas", "polars"):

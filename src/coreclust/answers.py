@@ -1,0 +1,331 @@
+"""What can be asked of a fitted core clustering, without clustering again."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from coreclust._validation import check_confidence
+from coreclust.cores import Core, core_clusters, core_path, edge_table, pair_share
+from coreclust.ensemble import LabelEnsemble
+from coreclust.evidence import PairTest, pair_test
+from coreclust.models import CentreModel, Model, label_new
+from coreclust.pair_evidence import PairEvidence
+from coreclust.pairs import agreement_with
+from coreclust.path import CorePath, check_values
+from coreclust.tables import item_table, summary_table
+
+_ALPHAS = np.arange(1, 51) / 100
+
+
+def _can_predict(fitted: CoreAnswers) -> bool:
+    """Tell whether new items can be labelled; raise with the reason if not."""
+    if not fitted.keep_models:
+        raise AttributeError("predict needs keep_models=True, set before fit.")
+    return True
+
+
+class CoreAnswers(BaseEstimator):
+    """Answers from the samples of a fitted estimator, which inherits them."""
+
+    alpha: float
+    confidence: float | None
+    guarantee: str
+    noise: str
+    time_limit: float | None
+    keep_models: bool
+    ensemble_: LabelEnsemble | PairEvidence
+    reference_labels_: NDArray[np.int64]
+    _models: list[Model]
+
+    def recut(self, **changes: Any) -> Self:
+        """Answer again from the same samples, under other rules.
+
+        Parameters
+        ----------
+        **changes : alpha, confidence, guarantee, noise or time_limit
+            The parameters to change.
+
+        Returns
+        -------
+        cut : CoreClustering
+            A new fitted estimator that shares this one's ensemble.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from coreclust import CoreClustering
+        >>> cc = CoreClustering(n_resamples=50, random_state=0).fit(load_iris().data)
+        >>> strict = cc.recut(alpha=0.05)
+        >>> strict.alpha, cc.alpha
+        (0.05, 0.1)
+        """
+        check_is_fitted(self)
+        allowed = ("alpha", "confidence", "guarantee", "noise", "time_limit")
+        for name in changes:
+            if name not in allowed:
+                raise TypeError(
+                    f"recut() changes {', '.join(allowed)}, not {name!r}; "
+                    "for anything else, fit again."
+                )
+        cut = copy.copy(self).set_params(**changes)
+        cut._validate_params()
+        cut._find_cores()
+        return cut
+
+    def alpha_path(self, alphas: ArrayLike | None = None) -> CorePath:
+        """Find the cores at many values of alpha, from the same samples.
+
+        Pairs are counted only once, and a core at one alpha is where the search for the next
+        one starts.
+
+        Parameters
+        ----------
+        alphas : array-like of float, default=None
+            By default 0.01 to 0.5 in steps of 0.01, from where on a pair that is seen about as
+            often as most can pass.
+
+        Returns
+        -------
+        path : CorePath
+            With the cores and the weak fraction at each alpha, ascending. Where several
+            largest cores tie, the choice may be another than that of :meth:`recut`.
+
+        Examples
+        --------
+        >>> from sklearn.cluster import KMeans
+        >>> from sklearn.datasets import load_iris
+        >>> from coreclust import CoreClustering
+        >>> cc = CoreClustering(KMeans(3), n_resamples=200, random_state=0).fit(load_iris().data)
+        >>> path = cc.alpha_path([0.05, 0.1, 0.2])
+        >>> bool((path.weak_fraction[:-1] >= path.weak_fraction[1:]).all())
+        True
+        """
+        check_is_fitted(self)
+        given = self._reachable_alphas() if alphas is None else alphas
+        values = check_values(given, "alphas", open_ends=False)
+        return self._path("alpha", values, [(alpha, self.confidence) for alpha in values.tolist()])
+
+    def confidence_path(self, confidences: ArrayLike) -> CorePath:
+        """Find the cores at many values of confidence, from the same samples.
+
+        Parameters
+        ----------
+        confidences : array-like of float
+            Above 0 and below 1.
+
+        Returns
+        -------
+        path : CorePath
+            With the cores and the weak fraction at each confidence, ascending.
+        """
+        check_is_fitted(self)
+        values = check_values(confidences, "confidences", open_ends=True)
+        # From the strictest on: the highest confidence.
+        rules = [(self.alpha, level) for level in values[::-1].tolist()]
+        return self._path("confidence", values, rules, backwards=True)
+
+    def cooccurrence(self, i: Any, j: Any) -> Any:
+        """Estimate the probability that items i and j get the same label.
+
+        Parameters
+        ----------
+        i, j : int or array-like of int
+            Items, by position; arrays are paired up by broadcasting.
+
+        Returns
+        -------
+        p : float or ndarray of float
+        """
+        check_is_fitted(self)
+        return self.ensemble_.cooccurrence(i, j, noise=self.noise)
+
+    def test_pair(self, i: Any, j: Any, *, confidence: float = 0.95) -> PairTest:
+        """Test whether items i and j co-occur with probability at least ``1 - alpha``.
+
+        Each pair is tested by itself; for many pairs at once, compare `p_value` with
+        ``(1 - confidence)`` divided by their number.
+
+        Parameters
+        ----------
+        i, j : int or array-like of int
+            Items, by position; arrays are paired up by broadcasting.
+        confidence : float, default=0.95
+            Of the interval, and 1 minus the level of the test.
+
+        Returns
+        -------
+        test : PairTest
+            With `estimate`, `lower`, `upper`, `p_value`, `together`, `n_together` and
+            `n_seen`, numbers or arrays. The test is one-sided and the interval is not: of a
+            pair that is `together`, `lower` may be a little below ``1 - alpha``.
+
+        Examples
+        --------
+        >>> from sklearn.cluster import KMeans
+        >>> from sklearn.datasets import load_iris
+        >>> from coreclust import CoreClustering
+        >>> cc = CoreClustering(KMeans(3), random_state=0).fit(load_iris().data)
+        >>> test = cc.test_pair(0, 1)
+        >>> test.together, test.lower > 0.98
+        (True, True)
+        """
+        check_is_fitted(self)
+        if confidence is None:
+            raise ValueError("confidence must be a number above 0 and below 1, got None.")
+        check_confidence(confidence)
+        together, seen = self.ensemble_.cooccurrence_counts(i, j, noise=self.noise)
+        n_prior = None if isinstance(self.ensemble_, PairEvidence) else self.ensemble_.n_items
+        return pair_test(together, seen, n_prior, alpha=self.alpha, confidence=confidence)
+
+    @available_if(_can_predict)
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return the core that each new item belongs to, -1 for none.
+
+        The model of each sample labels the new items. An item belongs to a core if it passes
+        the rule of the cores with *every* member: it gets the member's label in enough of
+        the samples that labelled the member. If there are several, that with which it is
+        together most often.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+
+        Returns
+        -------
+        labels : ndarray of int of shape (n_new,)
+
+        Examples
+        --------
+        >>> from sklearn.cluster import KMeans
+        >>> from sklearn.datasets import load_iris
+        >>> from coreclust import CoreClustering
+        >>> X = load_iris().data
+        >>> cc = CoreClustering(KMeans(3), keep_models=True, random_state=0).fit(X[::2])
+        >>> labels = cc.predict(X[1::2])
+        >>> labels.shape, bool((labels[:25] == labels[0]).all())
+        ((75,), True)
+        """
+        check_is_fitted(self)
+        new = label_new(self._models, self._check_new(X))
+        labels = np.full(len(new), -1, dtype=np.int64)
+        highest = np.full(len(new), -1.0)
+        ensemble = cast(LabelEnsemble, self.ensemble_)
+        sizes = np.array([core.size for core in self.cores_])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # too few samples were told of in fit
+            table = edge_table(ensemble, sizes, self.alpha, self.confidence, self.guarantee)
+        for core in self.cores_:
+            members = ensemble.labels[core.core]
+            fits, together, seen = agreement_with(new, members, table, self.noise)
+            share = together / np.maximum(seen, 1)
+            better = fits & (share > highest)
+            labels[better], highest[better] = core.label, share[better]
+        return labels
+
+    def summary(self) -> Any:
+        """Return a data frame with a row a cluster.
+
+        Returns
+        -------
+        summary : DataFrame
+            With columns `cluster` (its name), `size`, `core`, `weak` (counts),
+            `weak_fraction`, `all_together` (the share of samples in which *all* members
+            of the core that were present, if two or more, had one label), `upper_bound`
+            (on the size of the core) and `optimal`.
+        """
+        check_is_fitted(self)
+        return summary_table(self)
+
+    def item_table(self, *, details: bool = True) -> Any:
+        """Return a data frame with a row an item.
+
+        Parameters
+        ----------
+        details : bool, default=True
+            Whether to compute the last three columns, too: every item is compared with the
+            whole core of its cluster, which for clusters of many thousands takes a while.
+
+        Returns
+        -------
+        items : DataFrame
+            If X was a pandas or polars frame, of the same kind, with its index and its
+            columns first. Then `cluster` (the name of the item's cluster), `core_label`
+            (as in `labels_`), `status` ("core", "weak" or "trimmed"), `strength` (the
+            share of the item's meetings with members of its cluster in which they had the
+            same label), `mean_cooccurrence` and `min_cooccurrence` (with the other members of
+            the cluster's core) and `core_alpha` (the smallest alpha at which the item is in
+            a core, out of those of :meth:`alpha_path` and `alpha` itself; NaN if there is
+            none). Cores need not be nested: a weak item may have a `core_alpha` below `alpha`.
+        """
+        check_is_fitted(self)
+        return item_table(self, details=details)
+
+    def _reachable_alphas(self) -> NDArray[np.float64]:
+        """Return the usual alphas, without those at which hardly any pair can be an edge."""
+        sizes = np.array([core.size for core in self.cores_], dtype=np.int64)
+        seen = int(0.8 * pair_share(self.ensemble_) * self.ensemble_.n_resamples)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            reachable = [
+                edge_table(self.ensemble_, sizes, alpha, self.confidence, self.guarantee)[seen] >= 0
+                for alpha in _ALPHAS.tolist()
+            ]
+        return _ALPHAS[reachable] if any(reachable) else _ALPHAS[-1:]
+
+    def _path(
+        self,
+        parameter: str,
+        values: NDArray[np.float64],
+        rules: list[tuple[float, float | None]],
+        *,
+        backwards: bool = False,
+    ) -> CorePath:
+        cores = core_path(
+            self.ensemble_,
+            self.reference_labels_,
+            rules,
+            guarantee=self.guarantee,
+            noise=self.noise,
+            time_limit=self.time_limit,
+        )
+        cores = cores[::-1] if backwards else cores
+        labels = np.array([_core_labels(found, self.ensemble_.n_items) for found in cores])
+        return CorePath(parameter, values, cores, labels)
+
+    def _check_new(self, X: Any) -> Any:
+        """Return new items as the kept models take them."""
+        if not isinstance(self._models[0], CentreModel):
+            return validate_data(self, X, reset=False, skip_check_array=True)
+        return validate_data(self, X, reset=False, dtype=np.float64)
+
+    def _find_cores(self) -> None:
+        self.cores_: list[Core] = core_clusters(
+            self.ensemble_,
+            self.reference_labels_,
+            alpha=self.alpha,
+            confidence=self.confidence,
+            guarantee=self.guarantee,
+            noise=self.noise,
+            time_limit=self.time_limit,
+        )
+        self.labels_ = _core_labels(self.cores_, self.ensemble_.n_items)
+        clustered = self.reference_labels_ >= 0
+        self.core_sample_indices_ = np.flatnonzero(self.labels_ >= 0)
+        self.weak_sample_indices_ = np.flatnonzero((self.labels_ < 0) & clustered)
+        self.trimmed_sample_indices_ = np.flatnonzero(~clustered)
+
+
+def _core_labels(cores: list[Core], n_items: int) -> NDArray[np.int64]:
+    """Return the core that each item is in, -1 for none."""
+    labels = np.full(n_items, -1, dtype=np.int64)
+    for core in cores:
+        labels[core.core] = core.label
+    return labels
