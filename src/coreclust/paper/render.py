@@ -21,7 +21,8 @@ _LEGENDS = {
     "distribution and that of the bootstrap.",
     3: f"{_COMPARED}.",
     4: f"{_COMPARED}. R: the authors' own package, run again (seed 42).",
-    5: "Each cell: ours (the paper's, how many times as fast if m is 1000 as in the paper). R: "
+    5: "Each cell: ours (the paper's, how many times as fast if m is 1000 as in the paper), by "
+    "the clock, whatever else the machine was doing. R: "
     "the authors' own package, run again on another machine.",
 }
 _TRIMMING_LEGEND = (
