@@ -292,8 +292,7 @@ def _find_core(
     noise: str,
     deadline: Deadline,
 ) -> Core:
-    strength = _strength(ensemble, members, noise)
-    preferred = np.argsort(-np.nan_to_num(strength, nan=-1.0), kind="stable")
+    strength, preferred = _rank(ensemble, members, noise)
     if members.size == 1 or table[-1] < 0:  # no pair can be an edge
         return Core(label, members, members[preferred[:1]], 1, strength)
     kept, graph, start = _conflicts(ensemble, members[preferred], table, noise)
@@ -316,8 +315,7 @@ def _find_cores(
             share = deadline.share(len(tables) - place)
             yield _find_core(ensemble, label, members, table, noise, share)
         return
-    strength = _strength(ensemble, members, noise)
-    preferred = np.argsort(-np.nan_to_num(strength, nan=-1.0), kind="stable")
+    strength, preferred = _rank(ensemble, members, noise)
     chosen = np.zeros(members.size, dtype=bool)
     chosen[0] = True
     core = Core(label, members, members[preferred[:1]], 1, strength)
@@ -335,15 +333,19 @@ def _find_cores(
         yield core
 
 
-def _strength(
+def _rank(
     ensemble: LabelEnsemble | PairEvidence, members: NDArray[np.intp], noise: str
-) -> NDArray[np.float64]:
-    """Return, for each member, the share of meetings with others in which they had one label."""
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the strength of each member, and the members in order of preference.
+
+    The strength is the share of meetings with other members in which they had one label.
+    """
     if isinstance(ensemble, LabelEnsemble):
         together, seen = group_counts(ensemble.labels, members, noise)
     else:
         together, seen = (counts.sum(axis=1) for counts in ensemble.within(members, noise))
-    return np.divide(together, seen, out=np.full(members.size, np.nan), where=seen > 0)
+    strength = np.divide(together, seen, out=np.full(members.size, np.nan), where=seen > 0)
+    return strength, np.argsort(-np.nan_to_num(strength, nan=-1.0), kind="stable")
 
 
 def _conflicts(

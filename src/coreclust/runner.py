@@ -39,6 +39,7 @@ class _Task:
     scheme: Scheme
     entropy: int
     groups: NDArray[np.intp] | None = None  # of the items, numbered from 0 on
+    members: list[NDArray[np.intp]] | None = None  # the items of each group
     keep_models: bool = False
 
     @property
@@ -49,11 +50,9 @@ class _Task:
     def rows(self, scheme: IndexScheme, seeds: np.random.SeedSequence) -> NDArray[np.int64]:
         """Draw the items of a sample, group by group if there are groups."""
         units = scheme.draw(self.n_units, seeds)
-        if self.groups is None:
+        if self.members is None:
             return units
-        order = np.argsort(self.groups, kind="stable")
-        members = np.split(order, np.cumsum(np.bincount(self.groups))[:-1])
-        return np.concatenate([members[unit] for unit in units])
+        return np.concatenate([self.members[unit] for unit in units])
 
     def counts(
         self, scheme: IndexScheme, samples: list[np.random.SeedSequence]
@@ -118,7 +117,8 @@ def label_samples(
     n_items = number_of_items(X)
     if samples_per_task is None:
         samples_per_task = 1 if labeller is None else _samples_a_batch(n_items)
-    task = _Task(function, X, y, n_items, scheme, entropy, groups, keep_models)
+    members = None if groups is None else _members(groups)
+    task = _Task(function, X, y, n_items, scheme, entropy, groups, members, keep_models)
     blocks = (
         range(begin, min(begin + samples_per_task, n_resamples))
         for begin in range(0, n_resamples, samples_per_task)
@@ -158,6 +158,11 @@ def label_samples(
             progress.close()
     report_dropped(errors, n_resamples)
     return Labelling(LabelEnsemble._owning(labels[:n_labelled].T), len(errors), models)
+
+
+def _members(groups: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(groups))[:-1])
 
 
 def _samples_a_batch(n_items: int) -> int:

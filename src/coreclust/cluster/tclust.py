@@ -145,17 +145,10 @@ class TClust(TrimmedClusterer):
         self.random_state = random_state
 
     def _settings(self) -> Settings:
-        return Settings(
-            n_clusters=int(self.n_clusters),
-            trim=float(self.trim),
+        return self._settings_of(
             spherical=False,
             equal_weights=bool(self.equal_weights),
             restr_factor=float(self.restr_factor),
-            n_init=int(self.n_init),
-            item_starts=self.init != "subsets",
-            subset_starts=self.init != "items",
-            n_refine=min(int(self.n_refine), int(self.n_init)),
-            max_iter=int(self.max_iter),
         )
 
     def _describe(self) -> None:

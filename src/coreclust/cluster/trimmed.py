@@ -138,8 +138,25 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
         return label_items(columns, spherical, centers, axes, variances, constants, self._lowest)
 
     def _settings(self) -> Settings:
-        """Return the settings in the types that the kernels were compiled for."""
+        """Return the settings of the kernels."""
         raise NotImplementedError
+
+    def _settings_of(
+        self, *, spherical: bool, equal_weights: bool, restr_factor: float
+    ) -> Settings:
+        """Return settings in the types that the kernels were compiled for."""
+        return Settings(
+            n_clusters=int(self.n_clusters),
+            trim=float(self.trim),
+            spherical=spherical,
+            equal_weights=equal_weights,
+            restr_factor=restr_factor,
+            n_init=int(self.n_init),
+            item_starts=self.init != "subsets",
+            subset_starts=self.init != "items",
+            n_refine=min(int(self.n_refine), int(self.n_init)),
+            max_iter=int(self.max_iter),
+        )
 
     def _describe(self) -> None:
         """Set the attributes that only one of the clusterers has."""
@@ -311,18 +328,7 @@ class TrimmedKMeans(TrimmedClusterer):
         self.random_state = random_state
 
     def _settings(self) -> Settings:
-        return Settings(
-            n_clusters=int(self.n_clusters),
-            trim=float(self.trim),
-            spherical=True,
-            equal_weights=True,
-            restr_factor=1.0,
-            n_init=int(self.n_init),
-            item_starts=self.init != "subsets",
-            subset_starts=self.init != "items",
-            n_refine=min(int(self.n_refine), int(self.n_init)),
-            max_iter=int(self.max_iter),
-        )
+        return self._settings_of(spherical=True, equal_weights=True, restr_factor=1.0)
 
     def _describe(self) -> None:
         self.inertia_ = -self.objective_
