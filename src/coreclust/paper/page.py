@@ -140,8 +140,7 @@ def _what_was_run(findings: Findings) -> Iterator[str]:
             if scheme == "known" and not findings.plan.quick:
                 yield (
                     "The paper has m = 1000 throughout. Where m is smaller here, a clustering "
-                    "takes milliseconds, and there are some 4,000 pairs to take m samples for; "
-                    "tclust and tkmeans on KDD were left out. "
+                    "takes milliseconds, and there are some 4,000 pairs to take m samples for. "
                     "The random forest was not run: half a second each, on two cores, is about "
                     "ten days for the synthetic data at m = 1000."
                 )

@@ -36,9 +36,8 @@ PANELS = {
 BOOTSTRAP_SAMPLES = 1000
 
 # Algorithm 2 clusters m samples for every *pair* of items: at m = 1000 that is four million
-# clusterings of the synthetic data, and of KDD. Where one takes milliseconds, m is smaller, or it
-# is left out; of forests of 500 trees, at half a second each, not even ten samples a pair are
-# affordable.
+# clusterings of the synthetic data, and of KDD. Where one takes milliseconds, m is smaller; of
+# forests of 500 trees, at half a second each, not even ten samples a pair are affordable.
 KNOWN_SAMPLES = {
     ("synthetic", "hclust"): 1000,
     ("synthetic", "kmeans"): 1000,
@@ -48,6 +47,8 @@ KNOWN_SAMPLES = {
     ("kdd", "hclust"): 300,
     ("kdd", "kmeans"): 300,
     ("kdd", "svm"): 50,
+    ("kdd", "tclust"): 20,
+    ("kdd", "tkmeans"): 20,
 }
 
 # A quick look is done in minutes. A pair is in about 0.4 m of m bootstrap samples, and nine are

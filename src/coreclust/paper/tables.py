@@ -28,7 +28,7 @@ from coreclust.paper.published import (
 )
 
 LEFT_OUT_BY_QUICK = "left out by --quick"
-TOO_LONG = "takes too long for every pair of items"
+TOO_LONG = "half a second a forest, for every pair of items"
 
 
 @dataclass(frozen=True)
