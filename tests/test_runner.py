@@ -17,13 +17,13 @@ from sklearn.cluster import KMeans
 from coreclust import CoreClustering, LabelEnsemble
 from coreclust.functions import ClusteringFunction
 from coreclust.resampling import Bootstrap
-from coreclust.runner import TRIES, label_samples
+from coreclust.runner import TRIES, label_samples, report_dropped
 from coreclust.seeds import draw_entropy, seeds_of
 from twins import algorithm_3
 
 
 def run(function, X, n_resamples=20, entropy=0, **kwargs):
-    ensemble, n_dropped, _models = label_samples(
+    ensemble, errors, _models = label_samples(
         ClusteringFunction.of(function),
         X,
         None,
@@ -32,7 +32,8 @@ def run(function, X, n_resamples=20, entropy=0, **kwargs):
         entropy=entropy,
         **kwargs,
     )
-    return ensemble, n_dropped
+    report_dropped(errors, n_resamples)
+    return ensemble, len(errors)
 
 
 def test_the_estimate_is_algorithm_3_loop_by_loop():

@@ -13,7 +13,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coreclust._validation import check_confidence
-from coreclust.cores import Core, core_clusters, core_path, edge_table, pair_share
+from coreclust.cores import (
+    Core,
+    core_clusters,
+    core_labels,
+    core_path,
+    edge_table,
+    pair_share,
+)
 from coreclust.ensemble import LabelEnsemble
 from coreclust.evidence import PairTest, pair_test
 from coreclust.models import CentreModel, Model, label_new
@@ -44,6 +51,7 @@ class CoreAnswers(BaseEstimator):
     ensemble_: LabelEnsemble | PairEvidence
     reference_labels_: NDArray[np.int64]
     _models: list[Model]
+    _anytime: bool  # whether the number of samples was chosen by looking at them
 
     def recut(self, **changes: Any) -> Self:
         """Answer again from the same samples, under other rules.
@@ -183,7 +191,14 @@ class CoreAnswers(BaseEstimator):
         check_confidence(confidence)
         together, seen = self.ensemble_.cooccurrence_counts(i, j, noise=self.noise)
         n_prior = None if isinstance(self.ensemble_, PairEvidence) else self.ensemble_.n_items
-        return pair_test(together, seen, n_prior, alpha=self.alpha, confidence=confidence)
+        return pair_test(
+            together,
+            seen,
+            n_prior,
+            alpha=self.alpha,
+            confidence=confidence,
+            anytime=self._anytime,
+        )
 
     @available_if(_can_predict)
     def predict(self, X: Any) -> NDArray[np.int64]:
@@ -218,10 +233,7 @@ class CoreAnswers(BaseEstimator):
         labels = np.full(len(new), -1, dtype=np.int64)
         highest = np.full(len(new), -1.0)
         ensemble = cast(LabelEnsemble, self.ensemble_)
-        sizes = np.array([core.size for core in self.cores_])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # too few samples were told of in fit
-            table = edge_table(ensemble, sizes, self.alpha, self.confidence, self.guarantee)
+        table = self._edge_table(self.alpha)
         for core in self.cores_:
             members = ensemble.labels[core.core]
             fits, together, seen = agreement_with(new, members, table, self.noise)
@@ -270,15 +282,22 @@ class CoreAnswers(BaseEstimator):
 
     def _reachable_alphas(self) -> NDArray[np.float64]:
         """Return the usual alphas, without those at which hardly any pair can be an edge."""
-        sizes = np.array([core.size for core in self.cores_], dtype=np.int64)
         seen = int(0.8 * pair_share(self.ensemble_) * self.ensemble_.n_resamples)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            reachable = [
-                edge_table(self.ensemble_, sizes, alpha, self.confidence, self.guarantee)[seen] >= 0
-                for alpha in _ALPHAS.tolist()
-            ]
+        reachable = [self._edge_table(alpha)[seen] >= 0 for alpha in _ALPHAS.tolist()]
         return _ALPHAS[reachable] if any(reachable) else _ALPHAS[-1:]
+
+    def _edge_table(self, alpha: float) -> NDArray[np.int64]:
+        sizes = np.array([core.size for core in self.cores_], dtype=np.int64)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # too few samples were told of in fit
+            return edge_table(
+                self.ensemble_,
+                sizes,
+                alpha,
+                self.confidence,
+                self.guarantee,
+                anytime=self._anytime,
+            )
 
     def _path(
         self,
@@ -295,9 +314,10 @@ class CoreAnswers(BaseEstimator):
             guarantee=self.guarantee,
             noise=self.noise,
             time_limit=self.time_limit,
+            anytime=self._anytime,
         )
         cores = cores[::-1] if backwards else cores
-        labels = np.array([_core_labels(found, self.ensemble_.n_items) for found in cores])
+        labels = np.array([core_labels(found, self.ensemble_.n_items) for found in cores])
         return CorePath(parameter, values, cores, labels)
 
     def _check_new(self, X: Any) -> Any:
@@ -315,17 +335,10 @@ class CoreAnswers(BaseEstimator):
             guarantee=self.guarantee,
             noise=self.noise,
             time_limit=self.time_limit,
+            anytime=self._anytime,
         )
-        self.labels_ = _core_labels(self.cores_, self.ensemble_.n_items)
+        self.labels_ = core_labels(self.cores_, self.ensemble_.n_items)
         clustered = self.reference_labels_ >= 0
         self.core_sample_indices_ = np.flatnonzero(self.labels_ >= 0)
         self.weak_sample_indices_ = np.flatnonzero((self.labels_ < 0) & clustered)
         self.trimmed_sample_indices_ = np.flatnonzero(~clustered)
-
-
-def _core_labels(cores: list[Core], n_items: int) -> NDArray[np.int64]:
-    """Return the core that each item is in, -1 for none."""
-    labels = np.full(n_items, -1, dtype=np.int64)
-    for core in cores:
-        labels[core.core] = core.label
-    return labels

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
+import functools
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils import get_tags
@@ -20,10 +23,10 @@ from coreclust._compat import (
     with_callbacks,
 )
 from coreclust._validation import GUARANTEES
+from coreclust.adaptive import CutRule, label_until_settled
 from coreclust.answers import CoreAnswers
 from coreclust.batching import (
     BatchLabeller,
-    DatasetLabeller,
     batch_labeller,
     dataset_labeller,
 )
@@ -49,10 +52,20 @@ from coreclust.resampling import (
     SmoothedBootstrap,
     check_resampling,
 )
-from coreclust.runner import label_samples
+from coreclust.runner import label_samples, report_dropped
 from coreclust.seeds import draw_entropy, seeds_of
 
 _REFERENCE = 0  # the seed key of the reference clustering; samples have keys of two numbers
+
+
+class _Resampled(NamedTuple):
+    """What the samples have shown."""
+
+    evidence: LabelEnsemble | PairEvidence
+    n_resamples: int
+    n_dropped: int
+    models: list[Model]
+    engine: str
 
 
 class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstimator):
@@ -76,9 +89,12 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         labels mean noise, except from a classifier.
     alpha : float, default=0.1
         Pairs of a core co-occur with an estimated probability of at least ``1 - alpha``.
-    n_resamples : int, default=1000
+    n_resamples : int or "auto", default=1000
         Number of samples, m. At m = 1000 and alpha = 0.1 the standard error of a
-        probability near the threshold is 1.5 %.
+        probability near the threshold is 1.5 %. "auto" draws until the cores stay as they are
+        and most pairs are decided, see the notes.
+    max_resamples : int, default=5000
+        When to stop at the latest with ``n_resamples="auto"``.
     resampling : "bootstrap" or a scheme, default="bootstrap"
         How samples are drawn, and which items get a label in them: a
         :class:`~coreclust.resampling.Bootstrap`,
@@ -137,6 +153,8 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         Fitted to the data as given.
     engine_ : {"batched", "generic"}
         Which way the samples were clustered.
+    n_resamples_ : int
+        Samples drawn, with those that were dropped.
     n_dropped_resamples_ : int
         Samples left out because the estimator failed on them.
     n_features_in_ : int
@@ -164,6 +182,15 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
     The last two rest on exact binomial bounds. All three are about the noise of a finite number
     of samples, and none about whether resampling the data stands in for new data.
 
+    With ``n_resamples="auto"`` the samples are looked at as they come: after 200, and each time
+    there are a quarter more. Enough there are when no more than 1 % of the items are in another
+    core than at the look before, and of the pairs inside of clusters no more than a quarter are
+    undecided and could change a core. A pair is decided when its confidence sequence has left
+    ``1 - alpha`` behind [2]_; with 95 % confidence no pair is taken for decided wrongly, at any
+    look. As the number of samples then depends on what they show, `confidence` rests on such
+    sequences, too, instead of the binomial bounds. More samples than that change little but still
+    something: the cores of a fit with 5,000 samples differ by some items from those of another.
+
     While samples are clustered, libraries under the estimator are held to one thread; use
     `n_jobs`. Random numbers that an estimator or a callable draws from numpy's global
     generator are not seeded.
@@ -172,6 +199,8 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
     ----------
     .. [1] A. Henelius, K. Puolamäki, H. Boström, P. Papapetrou, "Clustering with
        Confidence: Finding Clusters with Statistical Guarantees", arXiv:1612.08714, 2016.
+    .. [2] S. R. Howard, A. Ramdas, J. McAuliffe, J. Sekhon, "Time-uniform, nonparametric,
+       nonasymptotic confidence sequences", Annals of Statistics 49, 2021.
 
     Examples
     --------
@@ -189,7 +218,8 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": "no_validation",
         "alpha": [Interval(Real, 0, 1, closed="both")],
-        "n_resamples": [Interval(Integral, 1, None, closed="left")],
+        "n_resamples": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_resamples": [Interval(Integral, 1, None, closed="left")],
         "resampling": "no_validation",
         "confidence": [None, Interval(Real, 0, 1, closed="neither")],
         "guarantee": [StrOptions(set(GUARANTEES))],
@@ -211,7 +241,8 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         estimator: Any = None,
         *,
         alpha: float = 0.1,
-        n_resamples: int = 1000,
+        n_resamples: int | str = 1000,
+        max_resamples: int = 5000,
         resampling: Any = "bootstrap",
         confidence: float | None = None,
         guarantee: str = "simultaneous",
@@ -226,6 +257,7 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         self.estimator = estimator
         self.alpha = alpha
         self.n_resamples = n_resamples
+        self.max_resamples = max_resamples
         self.resampling = resampling
         self.confidence = confidence
         self.guarantee = guarantee
@@ -270,7 +302,7 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         if self.keep_models:
             check_keeps_models(function, scheme)
         if isinstance(scheme, KnownDistribution):
-            check_distribution(function, items, classes, scheme)
+            check_distribution(function, items, classes, scheme, self.n_resamples)
         else:
             n_units = number_of_items(items) if group_codes is None else group_codes.max() + 1
             check_scheme(
@@ -278,50 +310,21 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
                 function,
                 items,
                 n_units=int(n_units),
-                n_resamples=self.n_resamples,
+                n_resamples=self._most_resamples(),
                 alpha=self.alpha,
             )
         reference, names, fitted = function.label_all(items, classes, seeds_of(entropy, _REFERENCE))
-        ensemble: LabelEnsemble | PairEvidence
-        labeller: BatchLabeller | DatasetLabeller | None
         if isinstance(scheme, KnownDistribution):
-            labeller = (
-                dataset_labeller(function.estimator, items) if self.engine == "auto" else None
-            )
-            models: list[Model] = []
-            ensemble, n_dropped = sample_pairs(
-                function,
-                items,
-                classes,
-                reference,
-                scheme=scheme,
-                n_resamples=self.n_resamples,
-                entropy=entropy,
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-                labeller=labeller,
-            )
+            found = self._sample_pairs(function, items, classes, scheme, entropy, reference)
         else:
-            labeller = self._batch_labeller(function, items, scheme)
-            ensemble, n_dropped, models = label_samples(
-                function,
-                items,
-                classes,
-                scheme=scheme,
-                n_resamples=self.n_resamples,
-                entropy=entropy,
-                groups=group_codes,
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-                on_sample=on_sample,
-                labeller=labeller,
-                keep_models=self.keep_models,
+            found = self._label_samples(
+                function, items, classes, scheme, entropy, reference, group_codes, on_sample
             )
         # Only now, so that a fit that fails or is interrupted leaves an earlier one whole.
         self.reference_labels_, self.cluster_names_, self.estimator_ = reference, names, fitted
-        self.ensemble_, self.n_dropped_resamples_ = ensemble, n_dropped
-        self._models = models
-        self.engine_ = "generic" if labeller is None else "batched"
+        self.ensemble_, self._models, self.engine_ = found.evidence, found.models, found.engine
+        self.n_resamples_, self.n_dropped_resamples_ = found.n_resamples, found.n_dropped
+        self._anytime = self.n_resamples == "auto"
         # A shallow copy, so that columns added by the user later do not turn up in tables.
         is_frame = is_pandas_frame(X) or is_polars_frame(X)
         self._frame = copy.copy(X) if is_frame else None
@@ -331,6 +334,76 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
 
     def _estimator(self) -> Any:
         return KMeans() if self.estimator is None else self.estimator
+
+    def _most_resamples(self) -> int:
+        return self.max_resamples if self.n_resamples == "auto" else int(self.n_resamples)
+
+    def _label_samples(
+        self,
+        function: ClusteringFunction,
+        items: Any,
+        classes: Any,
+        scheme: Scheme,
+        entropy: int,
+        reference: NDArray[np.int64],
+        groups: NDArray[np.intp] | None,
+        on_sample: Callable[[], None] | None,
+    ) -> _Resampled:
+        """Algorithm 3: the same samples for all pairs."""
+        labeller = self._batch_labeller(function, items, scheme)
+        label = functools.partial(
+            label_samples,
+            function,
+            items,
+            classes,
+            scheme=scheme,
+            entropy=entropy,
+            groups=groups,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            on_sample=on_sample,
+            labeller=labeller,
+            keep_models=self.keep_models,
+        )
+        if self.n_resamples == "auto":
+            rule = CutRule(self.alpha, self.confidence, self.guarantee, self.noise, self.time_limit)
+            labelling = label_until_settled(label, reference, rule, self.max_resamples)
+        else:
+            labelling = label(n_resamples=int(self.n_resamples))
+        report_dropped(labelling.errors, labelling.n_tried)
+        return _Resampled(
+            labelling.ensemble,
+            labelling.n_tried,
+            len(labelling.errors),
+            labelling.models,
+            "generic" if labeller is None else "batched",
+        )
+
+    def _sample_pairs(
+        self,
+        function: ClusteringFunction,
+        items: Any,
+        classes: Any,
+        scheme: KnownDistribution,
+        entropy: int,
+        reference: NDArray[np.int64],
+    ) -> _Resampled:
+        """Algorithm 2: samples for each pair."""
+        labeller = dataset_labeller(function.estimator, items) if self.engine == "auto" else None
+        evidence, n_dropped = sample_pairs(
+            function,
+            items,
+            classes,
+            reference,
+            scheme=scheme,
+            n_resamples=int(self.n_resamples),
+            entropy=entropy,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            labeller=labeller,
+        )
+        engine = "generic" if labeller is None else "batched"
+        return _Resampled(evidence, int(self.n_resamples), n_dropped, [], engine)
 
     def _batch_labeller(
         self, function: ClusteringFunction, items: Any, scheme: Scheme
@@ -345,7 +418,7 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         """Return what to call after each sample and at the end, for scikit-learn's callbacks."""
         if not hasattr(self, "_init_callback_context"):
             return None, lambda: None
-        context = self._init_callback_context(max_subtasks=int(self.n_resamples))
+        context = self._init_callback_context(max_subtasks=self._most_resamples())
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
 
         def on_sample() -> None:

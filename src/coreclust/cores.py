@@ -28,7 +28,7 @@ from coreclust.clique import (
     largest_independent_set,
 )
 from coreclust.ensemble import LabelEnsemble
-from coreclust.evidence import apart_table, confidence_table, least_seen
+from coreclust.evidence import apart_table, confidence_table, least_seen, sequence_tables
 from coreclust.pair_evidence import PairEvidence
 from coreclust.pairs import ABSENT, group_counts, pack_labels
 
@@ -78,6 +78,14 @@ class Core:
         return f"Core(label={self.label!r}, {self.core.size} of {self.size} items, {proof})"
 
 
+def core_labels(cores: list[Core], n_items: int) -> NDArray[np.int64]:
+    """Return the core that each item is in, -1 for none."""
+    labels = np.full(n_items, -1, dtype=np.int64)
+    for core in cores:
+        labels[core.core] = core.label
+    return labels
+
+
 def core_clusters(
     ensemble: LabelEnsemble | PairEvidence,
     reference_labels: ArrayLike,
@@ -87,6 +95,7 @@ def core_clusters(
     guarantee: str = "simultaneous",
     noise: str = "apart",
     time_limit: float | None = None,
+    anytime: bool = False,
 ) -> list[Core]:
     """Find the core of every cluster of a reference clustering.
 
@@ -114,6 +123,10 @@ def core_clusters(
     time_limit : float, default=None
         Seconds for the search, over all clusters. When it strikes, the cores are valid
         but perhaps not the largest; `Core.upper_bound` says how far off they can be.
+    anytime : bool, default=False
+        Whether the confidence has to hold although the number of samples was chosen by looking
+        at them; it then rests on a confidence sequence, and cores are somewhat smaller. Without
+        `confidence` it has no effect.
 
     Returns
     -------
@@ -134,7 +147,7 @@ def core_clusters(
     check_confidence(confidence)
     check_guarantee(guarantee)
     sizes = np.bincount(codes[codes >= 0], minlength=names.size)
-    table = edge_table(ensemble, sizes, alpha, confidence, guarantee)
+    table = edge_table(ensemble, sizes, alpha, confidence, guarantee, anytime=anytime)
     deadline = Deadline(time_limit)
     cores = []
     for code, name in enumerate(names.tolist()):
@@ -153,6 +166,7 @@ def core_path(
     guarantee: str = "simultaneous",
     noise: str = "apart",
     time_limit: float | None = None,
+    anytime: bool = False,
 ) -> list[list[Core]]:
     """Find the cores under several rules, from the strictest on, counting pairs only once.
 
@@ -162,7 +176,7 @@ def core_path(
     reference_labels : array-like of shape (n_items,)
     rules : sequence of (alpha, confidence)
         Each allows all pairs that the one before does: a larger alpha, or less confidence.
-    guarantee, noise, time_limit
+    guarantee, noise, time_limit, anytime
         As for :func:`core_clusters`; the time is for all rules together.
 
     Returns
@@ -188,7 +202,10 @@ def core_path(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # too few samples at one end of a path are no surprise
         tables = np.array(
-            [edge_table(ensemble, sizes, alpha, level, guarantee) for alpha, level in rules]
+            [
+                edge_table(ensemble, sizes, alpha, level, guarantee, anytime=anytime)
+                for alpha, level in rules
+            ]
         )
     if (np.diff(tables, axis=0) < 0).any():
         raise ValueError("rules must be in order: each has to allow all that the one before does.")
@@ -235,6 +252,8 @@ def edge_table(
     alpha: float,
     confidence: float | None,
     guarantee: str,
+    *,
+    anytime: bool = False,
 ) -> NDArray[np.int64]:
     """Return how often a pair may be apart, by how often it was seen; warn if it is too seldom."""
     n_samples = ensemble.n_resamples
@@ -252,7 +271,7 @@ def edge_table(
             )
         return table
     level = pair_level(sizes, confidence, guarantee)
-    needed = least_seen(alpha, level)
+    needed = least_seen(alpha, level, anytime=anytime)
     share = pair_share(ensemble)
     if math.isinf(needed):
         warnings.warn(
@@ -268,6 +287,8 @@ def edge_table(
             f"{math.ceil(needed / max(share, 1 / n_samples))} samples.",
             stacklevel=3,
         )
+    if anytime:
+        return sequence_tables(alpha, level, n_samples)[0]
     return confidence_table(alpha, level, n_samples)
 
 

@@ -13,9 +13,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, betaincinv
+from scipy.special import bdtr, betaincinv, betaln, xlog1py, xlogy
 
 _FINEST = 10**9  # denominators of alpha beyond this are noise of floating point
+
+# How many samples the prior of a confidence sequence weighs. The sequence is tightest where a
+# pair was seen some ten to a hundred times as often.
+_SEQUENCE_WEIGHT = 10
 
 
 def cooccurrence_estimate(
@@ -88,10 +92,10 @@ def apart_table(alpha: float, n_items: int | None, n_samples: int) -> NDArray[np
     scale = threshold.denominator * (n_items or 1)
     step = threshold.numerator * (n_items or 1)
     offset = threshold.denominator if prior else 0
-    table = np.empty(n_samples + 1, dtype=np.int64)
-    for seen in range(n_samples + 1):
-        least_together = -((offset - step * (seen + prior)) // scale)
-        table[seen] = max(min(seen - least_together, seen), -1)
+    largest = step * (n_samples + 1) + offset
+    seen = np.arange(n_samples + 1, dtype=np.int64 if largest < 2**62 else object)
+    least_together = -((offset - step * (seen + int(prior))) // scale)
+    table = np.maximum(np.minimum(seen - least_together, seen), -1).astype(np.int64)
     if not prior and threshold > 0:
         table[0] = -1
     return table
@@ -136,21 +140,108 @@ def confidence_table(alpha: float, level: float, n_samples: int) -> NDArray[np.i
     return table
 
 
-def least_seen(alpha: float, level: float) -> float:
-    """Return how often a pair must be seen for `confidence_table` to allow an edge at all.
+def sequence_tables(
+    alpha: float, level: float, n_samples: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return, for every B, how often a pair may be apart to be decided, however often one looks.
+
+    The interval of Clopper and Pearson holds for a number of samples that was fixed beforehand.
+    Who looks at the samples as they come, and stops when he likes what he sees, needs an
+    interval that holds for all numbers of samples at once: a *confidence sequence*. This is
+    Robbins' [1]_ from a mixture of binomials, see [2]_ for the general theory. Under a prior
+    Beta(a, b) of the probability p, the likelihood of the mixture over that of one p,
+
+        M = beta(a + A, b + D) / beta(a, b) / (p^A (1 - p)^D),
+
+    is a martingale if p is the truth, so that it ever reaches 1 / level with probability
+    `level` at most. The p at which it has not are an interval around A / B; a pair is decided
+    when 1 - alpha lies outside of it. The prior is centred there.
+
+    Parameters
+    ----------
+    alpha : float
+        Between 0 and 1.
+    level : float
+        The error that is allowed for one pair, over all numbers of samples together.
+    n_samples : int
+        m, the largest B there can be.
+
+    Returns
+    -------
+    sure, possible : ndarray of shape (n_samples + 1,)
+        A pair that was apart D times out of B has a probability above 1 - alpha if
+        ``D <= sure[B]``, and below if ``D > possible[B]``, with an error of `level` at most.
+        In between it is undecided. Neither table ever falls.
+
+    References
+    ----------
+    .. [1] H. Robbins, "Statistical methods related to the law of the iterated logarithm",
+       Annals of Mathematical Statistics 41, 1970.
+    .. [2] S. R. Howard, A. Ramdas, J. McAuliffe, J. Sekhon, "Time-uniform, nonparametric,
+       nonasymptotic confidence sequences", Annals of Statistics 49, 2021.
+
+    Examples
+    --------
+    >>> from coreclust.evidence import sequence_tables
+    >>> sure, possible = sequence_tables(0.1, level=0.05, n_samples=100)
+    >>> sure[[50, 100]].tolist(), possible[[50, 100]].tolist()
+    ([0, 2], [12, 20])
+    """
+    seen = np.arange(n_samples + 1)
+    if alpha == 1:  # any probability is at least 0
+        return seen, seen
+    if alpha == 0:  # apart once is not always together; but no number of samples shows "always"
+        return np.full(n_samples + 1, -1), np.zeros(n_samples + 1, dtype=np.int64)
+    sure, possible = np.empty((2, n_samples + 1), dtype=np.int64)
+    low, high = -1, 0
+    for B in range(n_samples + 1):
+        # Both are monotone: one more sample moves neither by more than one.
+        while low + 1 < alpha * B and _decided(low + 1, B, alpha, level):
+            low += 1
+        while high <= B and not (high > alpha * B and _decided(high, B, alpha, level)):
+            high += 1
+        sure[B], possible[B] = low, min(high - 1, B)
+    return sure, possible
+
+
+def _decided(apart: int, seen: int, alpha: float, level: float) -> bool:
+    """Tell whether a confidence sequence has left 1 - alpha behind."""
+    return sequence_evidence(apart, seen, alpha) >= -math.log(level)
+
+
+def sequence_evidence(apart: Any, seen: Any, alpha: float) -> Any:
+    """Return the logarithm of the martingale of :func:`sequence_tables` at 1 - alpha."""
+    a, b = _SEQUENCE_WEIGHT * (1 - alpha), _SEQUENCE_WEIGHT * alpha
+    together = seen - apart
+    mixture = betaln(a + together, b + apart) - betaln(a, b)
+    return mixture - together * math.log1p(-alpha) - apart * math.log(alpha)
+
+
+def least_seen(alpha: float, level: float, *, anytime: bool = False) -> float:
+    """Return how often a pair must be seen, never apart, to be an edge with confidence at all.
 
     Examples
     --------
     >>> from coreclust.evidence import least_seen
-    >>> least_seen(0.1, level=0.05)
-    29
+    >>> least_seen(0.1, level=0.05), least_seen(0.1, level=0.05, anytime=True)
+    (29, 46)
     """
     if alpha == 1:
         return 0
     if alpha == 0:
         return math.inf
     needed = math.log(level) / math.log1p(-alpha)
-    return math.ceil(needed - 1e-9) if math.isfinite(needed) else math.inf
+    if not math.isfinite(needed):
+        return math.inf
+    if not anytime:
+        return math.ceil(needed - 1e-9)
+    low = high = max(math.floor(needed), 1)
+    while not _decided(0, high, alpha, level):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _decided(0, middle, alpha, level) else (middle, high)
+    return high
 
 
 @dataclass(frozen=True)
@@ -182,7 +273,13 @@ class PairTest:
 
 
 def pair_test(
-    together: ArrayLike, seen: ArrayLike, n_items: int | None, *, alpha: float, confidence: float
+    together: ArrayLike,
+    seen: ArrayLike,
+    n_items: int | None,
+    *,
+    alpha: float,
+    confidence: float,
+    anytime: bool = False,
 ) -> PairTest:
     """Test whether pairs co-occur with probability at least ``1 - alpha``.
 
@@ -194,6 +291,8 @@ def pair_test(
         For the estimate, see :func:`cooccurrence_estimate`.
     alpha, confidence : float
         Each pair is tested by itself, at the level ``1 - confidence``.
+    anytime : bool, default=False
+        Whether the number of samples was chosen by looking at them.
 
     Returns
     -------
@@ -201,11 +300,12 @@ def pair_test(
         Of arrays.
     """
     A, B = np.asarray(together, dtype=np.int64), np.asarray(seen, dtype=np.int64)
-    tail = (1 - confidence) / 2
-    # At the ends of the scale the beta distribution has lost a parameter; the bound is 0 or 1.
-    lower = np.where(A > 0, betaincinv(np.maximum(A, 1), B - A + 1, tail), 0.0)
-    upper = np.where(A < B, betaincinv(A + 1, np.maximum(B - A, 1), 1 - tail), 1.0)
-    p_value = bdtr(B - A, B, alpha) if 0 < alpha < 1 else np.full(A.shape, 1.0 - alpha)
+    if anytime:
+        lower, upper = _sequence_interval(A, B, alpha, 1 - confidence)
+        p_value = _sequence_p_value(A, B, alpha)
+    else:
+        lower, upper = _exact_interval(A, B, 1 - confidence)
+        p_value = bdtr(B - A, B, alpha) if 0 < alpha < 1 else np.full(A.shape, 1.0 - alpha)
     p_value = np.where(B > 0, p_value, 1.0)
     found = (
         cooccurrence_estimate(A, B, n_items),
@@ -217,3 +317,43 @@ def pair_test(
         B,
     )
     return PairTest(*(value.item() if value.ndim == 0 else value for value in found))
+
+
+def _exact_interval(
+    A: NDArray[np.int64], B: NDArray[np.int64], level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the interval of Clopper and Pearson."""
+    # At the ends of the scale the beta distribution has lost a parameter; the bound is 0 or 1.
+    lower = np.where(A > 0, betaincinv(np.maximum(A, 1), B - A + 1, level / 2), 0.0)
+    upper = np.where(A < B, betaincinv(A + 1, np.maximum(B - A, 1), 1 - level / 2), 1.0)
+    return lower, upper
+
+
+def _sequence_interval(
+    A: NDArray[np.int64], B: NDArray[np.int64], alpha: float, level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the interval of the confidence sequence, by bisection from A / B outwards."""
+    centre = min(max(alpha, 0.01), 0.99)  # of the prior, which must not be a single point
+    a, b = _SEQUENCE_WEIGHT * (1 - centre), _SEQUENCE_WEIGHT * centre
+    mixture = betaln(a + A, b + B - A) - betaln(a, b)
+    middle = np.divide(A, B, out=np.full(A.shape, 0.5), where=B > 0)
+
+    def bound(end: float) -> NDArray[np.float64]:
+        inside, outside = middle.copy(), np.full(A.shape, end)
+        for _ in range(60):
+            p = (inside + outside) / 2
+            is_in = mixture - xlogy(A, p) - xlog1py(B - A, -p) < -math.log(level)
+            inside, outside = np.where(is_in, p, inside), np.where(is_in, outside, p)
+        return outside
+
+    return bound(0.0), bound(1.0)
+
+
+def _sequence_p_value(
+    A: NDArray[np.int64], B: NDArray[np.int64], alpha: float
+) -> NDArray[np.float64]:
+    """Return a p-value that may be looked at after any number of samples."""
+    if not 0 < alpha < 1:
+        return np.full(A.shape, 1.0 - alpha)
+    p_value = np.exp(-np.maximum(sequence_evidence(B - A, B, alpha), 0.0))
+    return np.where(alpha * B > B - A, p_value, 1.0)

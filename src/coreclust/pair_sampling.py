@@ -102,9 +102,18 @@ def sample_pairs(
 
 
 def check_distribution(
-    function: ClusteringFunction, X: Any, y: Any, scheme: KnownDistribution
+    function: ClusteringFunction,
+    X: Any,
+    y: Any,
+    scheme: KnownDistribution,
+    n_resamples: int | str,
 ) -> None:
     """Raise unless items drawn from a distribution can stand beside those of X."""
+    if isinstance(n_resamples, str):
+        raise ValueError(
+            f"n_resamples must be a number with resampling=KnownDistribution, where every pair has "
+            f"samples of its own, got {n_resamples!r}."
+        )
     if function.pairwise:
         raise ValueError(
             "resampling=KnownDistribution draws new items, which have no distances or affinities "

@@ -410,3 +410,26 @@ def row_bits(bits):
         for word in range(bits.shape[1]):
             total[i] += popcount(bits[i, word])
     return total
+
+
+@kernel
+def count_apart_pairs(present, deviating, comparable, planes, above, up_to, rows, others, is_row):
+    """Count, for each item, the `others` it was apart from more than `above`, at most `up_to`.
+
+    Both are tables by how often the two were seen. Only pairs with at least one of `rows`
+    are looked at; one of two items that both are rows (`is_row`) once.
+
+    Returns
+    -------
+    counts : ndarray of shape (n_items,)
+    """
+    counts = np.zeros(present.shape[0], dtype=np.int64)
+    for row in rows:
+        for other in others:
+            if other == row or (is_row[other] and other > row):
+                continue
+            seen, apart = _seen_apart(present, deviating, comparable, planes, row, other)
+            if above[seen] < apart <= up_to[seen]:
+                counts[row] += 1
+                counts[other] += 1
+    return counts

@@ -21,10 +21,13 @@ class Progress:
     what : str
         What is counted, in the plural.
     enabled : bool
+    done_before : int, default=0
+        Steps that were done earlier, and say nothing about the speed.
     """
 
-    def __init__(self, total: int, what: str, *, enabled: bool) -> None:
+    def __init__(self, total: int, what: str, *, enabled: bool, done_before: int = 0) -> None:
         self._total = total
+        self._done_before = done_before
         self._what = what
         self._enabled = enabled
         self._stream = sys.stderr
@@ -36,9 +39,9 @@ class Progress:
     def update(self, done: int) -> None:
         """Say that `done` steps are done."""
         now = time.monotonic()
-        if not self._enabled or now < self._shown_at:
+        if not self._enabled or now < self._shown_at or done <= self._done_before:
             return
-        left = (now - self._start) / done * (self._total - done)
+        left = (now - self._start) / (done - self._done_before) * (self._total - done)
         text = f"{done}/{self._total} {self._what}, {_clock(left)} left"
         if self._stream.isatty():
             filled = _WIDTH * done // self._total

@@ -82,15 +82,20 @@ class Labelling(NamedTuple):
     ----------
     ensemble : LabelEnsemble
         Without the samples that failed on every try.
-    n_dropped : int
-        How many did.
+    errors : list of str
+        Of those that did.
     models : list of Model
         Of the samples in the ensemble, if they were to be kept.
     """
 
     ensemble: LabelEnsemble
-    n_dropped: int
+    errors: list[str]
     models: list[Model]
+
+    @property
+    def n_tried(self) -> int:
+        """The samples that were drawn, with those that failed."""
+        return self.ensemble.n_resamples + len(self.errors)
 
 
 def label_samples(
@@ -108,26 +113,26 @@ def label_samples(
     labeller: BatchLabeller | None = None,
     keep_models: bool = False,
     samples_per_task: int | None = None,
+    after: Labelling | None = None,
 ) -> Labelling:
     """Draw and label samples 0 to `n_resamples` - 1.
 
-    The result depends on nothing but the function, the data, the scheme and the entropy.
-    With a `labeller`, samples are labelled by it instead of the function, in threads.
+    The result depends on nothing but the function, the data, the scheme and the entropy: not on
+    how many of the samples are there already, from an earlier call (`after`). With a
+    `labeller`, samples are labelled by it instead of the function, in threads.
     """
     n_items = number_of_items(X)
     if samples_per_task is None:
         samples_per_task = 1 if labeller is None else _samples_a_batch(n_items)
     members = None if groups is None else _members(groups)
     task = _Task(function, X, y, n_items, scheme, entropy, groups, members, keep_models)
+    n_before = 0 if after is None else after.n_tried
     blocks = (
         range(begin, min(begin + samples_per_task, n_resamples))
-        for begin in range(0, n_resamples, samples_per_task)
+        for begin in range(n_before, n_resamples, samples_per_task)
     )
-    labels = np.empty((n_resamples, n_items), dtype=np.int8)
-    n_labelled = 0
-    errors: list[str] = []
-    models: list[Model] = []
-    progress = Progress(n_resamples, "samples", enabled=verbose > 0)
+    labels, n_labelled, errors, models = _continued(after, n_resamples, n_items)
+    progress = Progress(n_resamples, "samples", enabled=verbose > 0, done_before=n_before)
     # catch_warnings, because the threads of joblib do not leave the filters as they were.
     with one_thread(), warnings.catch_warnings():
         if labeller is None:
@@ -156,8 +161,21 @@ def label_samples(
         finally:
             results.close()  # stops what is still running
             progress.close()
-    report_dropped(errors, n_resamples)
-    return Labelling(LabelEnsemble._owning(labels[:n_labelled].T), len(errors), models)
+    if 2 * len(errors) > n_resamples:
+        report_dropped(errors, n_resamples)
+    return Labelling(LabelEnsemble._owning(labels[:n_labelled].T), errors, models)
+
+
+def _continued(
+    after: Labelling | None, n_resamples: int, n_items: int
+) -> tuple[NDArray[np.signedinteger], int, list[str], list[Model]]:
+    """Return room for labels, filled with those of earlier samples, and the rest of them."""
+    if after is None:
+        return np.empty((n_resamples, n_items), dtype=np.int8), 0, [], []
+    known = after.ensemble.labels.T
+    labels = np.empty((n_resamples, n_items), dtype=known.dtype)
+    labels[: len(known)] = known
+    return labels, len(known), list(after.errors), list(after.models)
 
 
 def _members(groups: NDArray[np.intp]) -> list[NDArray[np.intp]]:

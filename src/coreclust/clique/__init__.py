@@ -1,6 +1,6 @@
 """The exact core: conflict graph, reductions, bounds, branch and bound."""
 
-from coreclust.clique.conflicts import conflict_graph, conflict_graphs
+from coreclust.clique.conflicts import conflict_graph, conflict_graphs, undecided_pairs
 from coreclust.clique.graph import Graph
 from coreclust.clique.maximum import maximum_clique
 from coreclust.clique.solve import Deadline, largest_independent_set
@@ -12,4 +12,5 @@ __all__ = [
     "conflict_graphs",
     "largest_independent_set",
     "maximum_clique",
+    "undecided_pairs",
 ]

@@ -20,6 +20,7 @@ from coreclust.pairs import (
     PackedLabels,
     conflict_levels,
     conflict_rows,
+    count_apart_pairs,
     extend_conflict_free,
     row_bits,
 )
@@ -106,6 +107,52 @@ def conflict_graphs(
             continue
         rows, others, levels = rows[conflicting], others[conflicting], levels[conflicting]
         yield functools.partial(_graph_beyond, n_items, rows, others)
+
+
+def undecided_pairs(
+    packed: PackedLabels, sure: NDArray[np.int64], possible: NDArray[np.int64]
+) -> int:
+    """Count the pairs about which a core could still change its mind.
+
+    Parameters
+    ----------
+    packed : PackedLabels
+        The items of the cluster.
+    sure, possible : ndarray of shape (n_samples + 1,)
+        A pair seen B times is free of conflict for good if it was apart ``sure[B]`` times at
+        most, and in conflict for good if more than ``possible[B]`` times.
+
+    Returns
+    -------
+    n_pairs : int
+        Pairs that are neither, of items that are not ruled out: an item with more conflicts for
+        good than a set free of conflicts for good leaves room for is in no largest core.
+    """
+    n_items = packed.present.shape[0]
+    steady = _steady_items(packed, sure)
+    by_deviation = np.argsort(row_bits(packed.deviating), kind="stable")
+    border = by_deviation[~steady[by_deviation]]
+    core = _greedy(packed, sure, np.flatnonzero(steady), border)
+    never = np.full(sure.size, sure.size)
+    n_conflicts = _count_pairs(packed, possible, never, border, np.arange(n_items), ~steady)
+    alive = n_conflicts <= n_items - max(core.size, 1)
+    rows = border[alive[border]]
+    counts = _count_pairs(packed, sure, possible, rows, np.flatnonzero(alive), ~steady)
+    return int(counts.sum()) // 2
+
+
+def _count_pairs(
+    packed: PackedLabels,
+    above: NDArray[np.int64],
+    up_to: NDArray[np.int64],
+    rows: NDArray[np.intp],
+    others: NDArray[np.intp],
+    is_row: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    counts = np.zeros(packed.present.shape[0], dtype=np.int64)
+    for chunk in _chunks(rows, 1):
+        counts += count_apart_pairs(*packed, above, up_to, chunk, others, is_row)
+    return counts
 
 
 def _graph_beyond(

@@ -1,0 +1,154 @@
+"""How many samples are enough: until the cores stay, and most pairs are decided."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from coreclust.clique import undecided_pairs
+from coreclust.cores import Core, core_clusters, core_labels, pair_level
+from coreclust.ensemble import LabelEnsemble
+from coreclust.evidence import sequence_tables
+from coreclust.pairs import pack_labels
+from coreclust.runner import Labelling
+
+_FIRST_LOOK = 200
+_GROWTH = 1.25  # from one look to the next
+_CONFIDENCE = 0.95  # that no pair is taken for decided, at any look, and wrongly
+_MOST_CHANGED = 0.01  # of the items, from one look to the next
+_MOST_UNDECIDED = 0.25  # of the pairs
+
+
+@dataclass(frozen=True)
+class CutRule:
+    """How cores are cut from samples, see :func:`~coreclust.core_clusters`."""
+
+    alpha: float
+    confidence: float | None
+    guarantee: str
+    noise: str
+    time_limit: float | None
+
+
+def looks(max_resamples: int) -> Iterator[int]:
+    """Yield the numbers of samples after which to look.
+
+    Examples
+    --------
+    >>> from coreclust.adaptive import looks
+    >>> list(looks(400))
+    [200, 250, 313, 391, 400]
+    """
+    for step in itertools.count():
+        n_samples = math.ceil(_FIRST_LOOK * _GROWTH**step)
+        yield min(n_samples, max_resamples)
+        if n_samples >= max_resamples:
+            return
+
+
+def label_until_settled(
+    label: Callable[..., Labelling],
+    reference: NDArray[np.int64],
+    rule: CutRule,
+    max_resamples: int,
+) -> Labelling:
+    """Label more and more samples until there are enough of them.
+
+    Parameters
+    ----------
+    label : callable
+        ``label(n_resamples=m, after=labelling)`` returns a labelling that goes on from there.
+    reference, rule, max_resamples
+        See :class:`StoppingRule`.
+    """
+    stop = StoppingRule(reference, rule, max_resamples)
+    labelling = None
+    for n_samples in looks(max_resamples):
+        labelling = label(n_resamples=n_samples, after=labelling)
+        if stop.enough(labelling.ensemble):
+            return labelling
+    stop.warn()
+    return cast(Labelling, labelling)
+
+
+class StoppingRule:
+    """Decide, look by look, whether there are enough samples.
+
+    There are when two things hold: of all items, no more than 1 % have another core than at the
+    look before; and of the pairs inside of clusters, no more than a quarter are undecided and
+    could change a core. A pair is decided when its confidence sequence
+    (:func:`~coreclust.evidence.sequence_tables`) has left ``1 - alpha`` behind. The sequences
+    of all pairs hold at all looks together with a confidence of 95 %, whatever the number of
+    looks and whenever one stops.
+
+    Parameters
+    ----------
+    reference : ndarray of int of shape (n_items,)
+        The cluster of each item, -1 for none.
+    rule : CutRule
+    max_resamples : int
+    """
+
+    def __init__(self, reference: NDArray[np.int64], rule: CutRule, max_resamples: int) -> None:
+        self._reference = reference
+        self._rule = rule
+        self._max_resamples = max_resamples
+        sizes = np.bincount(reference[reference >= 0])
+        self._n_pairs = int((sizes * (sizes - 1) // 2).sum())
+        level = pair_level(sizes, _CONFIDENCE, "simultaneous")
+        self._tables = sequence_tables(rule.alpha, level, max_resamples)
+        self._labels: NDArray[np.int64] | None = None
+        self._changed = 1.0
+
+    def enough(self, ensemble: LabelEnsemble) -> bool:
+        """Look at the samples and tell whether they are enough."""
+        cores = self._cut(ensemble)
+        labels = core_labels(cores, ensemble.n_items)
+        self._changed = 1.0 if self._labels is None else float((labels != self._labels).mean())
+        self._labels = labels
+        if self._changed > _MOST_CHANGED:
+            return False
+        return self._undecided_share(ensemble, cores) <= _MOST_UNDECIDED
+
+    def warn(self) -> None:
+        """Say that there are no more samples, and they were not enough."""
+        warnings.warn(
+            f"max_resamples={self._max_resamples} samples were not enough to settle the cores: "
+            f"{self._changed:.1%} of the items were in another core at the look before. Use "
+            "more, or another alpha.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+
+    def _cut(self, ensemble: LabelEnsemble) -> list[Core]:
+        rule = self._rule
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # too few samples for now are no news
+            return core_clusters(
+                ensemble,
+                self._reference,
+                alpha=rule.alpha,
+                confidence=rule.confidence,
+                guarantee=rule.guarantee,
+                noise=rule.noise,
+                time_limit=rule.time_limit,
+                anytime=True,
+            )
+
+    def _undecided_share(self, ensemble: LabelEnsemble, cores: list[Core]) -> float:
+        sure, possible = (table[: ensemble.n_resamples + 1] for table in self._tables)
+        n_undecided = sum(
+            undecided_pairs(
+                pack_labels(ensemble.labels, core.members, self._rule.noise), sure, possible
+            )
+            for core in cores
+        )
+        return n_undecided / max(self._n_pairs, 1)
