@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from coreclust.clique.graph import Graph
 from coreclust.pairs import (
@@ -163,14 +162,11 @@ def _graph_beyond(
 ) -> tuple[NDArray[np.intp], Graph]:
     """Return the graph on the items with few enough conflicts for a set larger than `chosen`."""
     degrees = np.bincount(rows, minlength=n_items) + np.bincount(others, minlength=n_items)
-    alive = chosen | (degrees <= n_items - chosen.sum())
-    number = np.cumsum(alive) - 1
-    both = alive[rows] & alive[others]
-    left, right = number[rows[both]], number[others[both]]
-    n_alive = int(alive.sum())
-    ends = (np.concatenate([left, right]), np.concatenate([right, left]))
-    matrix = csr_array((np.ones(ends[0].size, np.int8), ends), (n_alive, n_alive))
-    return np.flatnonzero(alive), Graph.from_sparse(matrix)
+    alive = chosen | (degrees <= n_items - np.count_nonzero(chosen))
+    kept = np.flatnonzero(alive)
+    number = np.full(n_items, -1, dtype=np.int32)
+    number[kept] = np.arange(kept.size, dtype=np.int32)
+    return kept, Graph.from_pairs(rows, others, number)
 
 
 def _steady_items(packed: PackedLabels, table: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from coreclust._numba import kernel
+
 
 class Graph(NamedTuple):
     """An undirected graph: the neighbours of v are `indices[indptr[v]:indptr[v + 1]]`.
@@ -50,7 +52,60 @@ class Graph(NamedTuple):
 
     def subgraph(self, vertices: NDArray[np.intp]) -> Graph:
         """Return the graph on some vertices, renumbered from 0 in the order given."""
-        return Graph.from_sparse(self.to_sparse()[vertices][:, vertices])
+        number = np.full(self.n_vertices, -1, dtype=np.int32)
+        number[vertices] = np.arange(vertices.size, dtype=np.int32)
+        return Graph(*_subgraph(self.indptr, self.indices, vertices, number))
+
+    @classmethod
+    def from_pairs(
+        cls, first: NDArray[np.integer], second: NDArray[np.integer], number: NDArray[np.int32]
+    ) -> Graph:
+        """Build a graph from pairs of items, each listed once.
+
+        Item i is vertex ``number[i]``, or none if that is negative.
+        """
+        return cls(*_from_pairs(first, second, number, int(number.max(initial=-1)) + 1))
+
+
+@kernel
+def _subgraph(indptr, indices, vertices, number):
+    new_indptr = np.zeros(vertices.size + 1, dtype=np.int64)
+    for place in range(vertices.size):
+        v = vertices[place]
+        degree = 0
+        for u in indices[indptr[v] : indptr[v + 1]]:
+            degree += number[u] >= 0
+        new_indptr[place + 1] = new_indptr[place] + degree
+    new_indices = np.empty(new_indptr[-1], dtype=np.int32)
+    filled = 0
+    for v in vertices:
+        for u in indices[indptr[v] : indptr[v + 1]]:
+            if number[u] >= 0:
+                new_indices[filled] = number[u]
+                filled += 1
+    return new_indptr, new_indices
+
+
+@kernel
+def _from_pairs(first, second, number, n_vertices):
+    indptr = np.zeros(n_vertices + 1, dtype=np.int64)
+    for k in range(first.size):
+        u, v = number[first[k]], number[second[k]]
+        if u >= 0 and v >= 0:
+            indptr[u + 1] += 1
+            indptr[v + 1] += 1
+    for v in range(n_vertices):
+        indptr[v + 1] += indptr[v]
+    end = indptr[:-1].copy()
+    indices = np.empty(indptr[-1], dtype=np.int32)
+    for k in range(first.size):
+        u, v = number[first[k]], number[second[k]]
+        if u >= 0 and v >= 0:
+            indices[end[u]] = v
+            indices[end[v]] = u
+            end[u] += 1
+            end[v] += 1
+    return indptr, indices
 
 
 @dataclass(frozen=True)

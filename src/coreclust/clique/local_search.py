@@ -30,6 +30,14 @@ def improve_independent_set(
     return _improve(graph.indptr, graph.indices, chosen, visits)
 
 
+def exchange_one_for_two(graph: Graph, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return an independent set at least as large as `chosen`, with the least effort.
+
+    No vertex can be added to it, and none exchanged for two.
+    """
+    return _improve(graph.indptr, graph.indices, chosen, 1)
+
+
 def prefer_low_numbers(graph: Graph, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Exchange chosen vertices one for one for lower-numbered ones while that is possible."""
     return _prefer_low_numbers(graph.indptr, graph.indices, chosen)

@@ -11,7 +11,11 @@ from scipy.sparse.csgraph import connected_components
 from coreclust.clique.branch import branch_and_bound
 from coreclust.clique.folding import FoldedGraph
 from coreclust.clique.graph import Graph, Solution
-from coreclust.clique.local_search import improve_independent_set, prefer_low_numbers
+from coreclust.clique.local_search import (
+    exchange_one_for_two,
+    improve_independent_set,
+    prefer_low_numbers,
+)
 from coreclust.clique.reductions import reduce_graph
 
 # Folding keeps its graph in Python sets, and finds little to do where conflicts are dense.
@@ -56,7 +60,7 @@ def largest_independent_set(graph: Graph, start: NDArray[np.bool_], deadline: De
     if connected.size == 0:
         return Solution(isolated, isolated.size)
     inner = graph.subgraph(connected)
-    chosen = improve_independent_set(inner, start[connected])
+    chosen = exchange_one_for_two(inner, start[connected])
     solution = _prove(inner, chosen, deadline)
     chosen = np.zeros(connected.size, dtype=bool)
     chosen[solution.chosen] = True
@@ -66,17 +70,35 @@ def largest_independent_set(graph: Graph, start: NDArray[np.bool_], deadline: De
 
 
 def _prove(graph: Graph, chosen: NDArray[np.bool_], deadline: Deadline) -> Solution:
-    """Prove a set largest, or find a larger one."""
+    """Prove a set largest, or find a larger one.
+
+    Often the first bound does it. If not, it has at least decided about most vertices, and the
+    longer search is for the others only.
+    """
     known = np.flatnonzero(chosen)
     reduced = reduce_graph(graph, known.size)
-    if reduced.upper_bound <= known.size or deadline.expired():
-        return Solution(known, max(reduced.upper_bound, known.size))
-    rest = _solve_folded(graph.subgraph(reduced.undecided), deadline)
+    if reduced.upper_bound <= known.size:
+        return Solution(known, known.size)
+    part = graph.subgraph(reduced.undecided)
+    better = np.flatnonzero(improve_independent_set(part, chosen[reduced.undecided]))
+    if reduced.taken.size + better.size > known.size:
+        known = np.concatenate([reduced.taken, reduced.undecided[better]])
+    rest = _prove_part(part, known.size - reduced.taken.size, deadline)
     found = np.concatenate([reduced.taken, reduced.undecided[rest.chosen]])
     bound = min(reduced.upper_bound, reduced.taken.size + rest.upper_bound)
     best = found if found.size > known.size else known
     # The reductions assume a set larger than the known one: the bound may lie below it.
     return Solution(best, max(bound, best.size))
+
+
+def _prove_part(graph: Graph, lower_bound: int, deadline: Deadline) -> Solution:
+    """Find a set larger than the bound, or prove that there is none; then any set will do."""
+    reduced = reduce_graph(graph, lower_bound)
+    if reduced.upper_bound <= lower_bound or deadline.expired():
+        return Solution(reduced.taken, max(reduced.upper_bound, reduced.taken.size))
+    rest = _solve_folded(graph.subgraph(reduced.undecided), deadline)
+    chosen = np.concatenate([reduced.taken, reduced.undecided[rest.chosen]])
+    return Solution(chosen, min(reduced.upper_bound, reduced.taken.size + rest.upper_bound))
 
 
 def _solve_folded(graph: Graph, deadline: Deadline) -> Solution:
