@@ -231,7 +231,7 @@ def test_a_confidence_holds_although_the_number_of_samples_was_chosen_by_looking
 def test_a_first_look_is_never_the_last():
     """One look shows no change, whatever the samples say."""
     ensemble = LabelEnsemble.from_labels(np.zeros((10, 400), dtype=int))
-    rule = CutRule(0.1, None, "simultaneous", "apart", None)
+    rule = CutRule(0.1, None, "simultaneous", "apart", None, None, 1)
     stop = StoppingRule(np.zeros(10, dtype=np.int64), rule, 1000)
     assert not stop.enough(ensemble)
     assert stop.enough(ensemble)

@@ -1,4 +1,6 @@
 import itertools
+import threading
+import tracemalloc
 import warnings
 
 import networkx as nx
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from coreclust import LabelEnsemble, core_clusters
+from coreclust.cores import core_path
 from twins import clique_number, core_graph, is_clique, random_graph
 
 
@@ -188,7 +191,7 @@ def hard_ensemble():
 
 def test_a_time_limit_is_never_silent():
     ensemble, conflicts = hard_ensemble()
-    with pytest.warns(UserWarning, match="time_limit=0.3 was too short to prove the cores of 1"):
+    with pytest.warns(UserWarning, match="time_limit=0.3 was too little to prove the cores of 1"):
         (core,) = core_clusters(ensemble, np.zeros(300, int), time_limit=0.3)
     assert not core.optimal
     assert 45 <= core.core.size < core.upper_bound <= 300
@@ -288,3 +291,107 @@ def test_too_few_samples_for_a_confidence_are_told_with_their_number():
 def test_a_wrong_confidence_is_refused(rule, message):
     with pytest.raises(ValueError, match=message):
         core_clusters(LabelEnsemble(np.zeros((3, 9), int)), [0, 0, 0], **rule)
+
+
+def chance_ensemble(n_items=300, n_samples=120, seed=0):
+    """One cluster of items whose labels are tossed: nearly every pair is in conflict."""
+    rng = np.random.default_rng(seed)
+    return LabelEnsemble(rng.integers(0, 2, size=(n_items, n_samples)).astype(np.int8))
+
+
+def test_too_little_memory_is_never_silent():
+    labels = np.random.default_rng(0).random((300, 120)) < np.linspace(0, 0.2, 300)[:, None]
+    ensemble = LabelEnsemble(labels.astype(np.int8))
+    with pytest.warns(UserWarning, match="max_memory=1000 was too little to prove the cores of 1"):
+        (core,) = core_clusters(ensemble, np.zeros(300, int), max_memory=1000)
+    (exact,) = core_clusters(ensemble, np.zeros(300, int), max_memory=None)
+    assert exact.optimal
+    assert exact.limited_by is None
+    assert core.limited_by == "max_memory"
+    assert core.core.size <= exact.core.size <= core.upper_bound < 300
+    graph = core_graph(ensemble.labels, core.core, alpha=0.1)
+    assert is_clique(graph, range(core.core.size))
+
+
+def test_pure_chance_is_proven_without_the_memory():
+    (core,) = core_clusters(chance_ensemble(), np.zeros(300, int), max_memory=1000)
+    assert core.core.size == 1
+    assert core.optimal
+
+
+def test_a_little_memory_is_enough_for_a_steady_cluster():
+    labels = np.zeros((2000, 100), dtype=np.int8)
+    labels[:3, ::2] = 1
+    (core,) = core_clusters(LabelEnsemble(labels), np.zeros(2000, int), max_memory=1e6)
+    assert core.optimal
+    assert core.core.size == 1997
+
+
+def test_the_memory_for_conflicts_is_what_was_said():
+    """All pairs of 1,500 items are in conflict: 2.2 million, of up to 40 bytes each."""
+    ensemble = chance_ensemble(1500)
+    reference = np.zeros(1500, int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        core_clusters(ensemble, reference, max_memory=1000)  # compiled before it is measured
+        tracemalloc.start()
+        core_clusters(ensemble, reference, max_memory=None)
+        all_of_it = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
+        core_clusters(ensemble, reference, max_memory=2e6)
+        limited = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert all_of_it <= 40 * 1500**2
+    assert limited <= 2e6 + 8e6  # and a few rows at a time, and the packed labels
+
+
+def test_a_path_goes_on_where_its_strictest_rule_does_not_fit():
+    rng = np.random.default_rng(1)
+    steady = np.zeros((40, 200), dtype=np.int8)
+    unsteady = (rng.random((160, 200)) < 0.25).astype(np.int8)
+    ensemble = LabelEnsemble(np.vstack([steady, unsteady]))
+    reference = np.zeros(200, int)
+    rules = [(0.1, None), (0.3, None), (0.6, None)]
+    with pytest.warns(UserWarning, match="max_memory=20000 was too little"):
+        path = core_path(ensemble, reference, rules, max_memory=20_000)
+    exact = core_path(ensemble, reference, rules)
+    for (some,), (best,) in zip(path, exact, strict=True):
+        assert some.core.size <= best.core.size <= some.upper_bound
+    assert path[-1][0].optimal
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, -1])
+def test_threads_change_nothing(n_jobs):
+    rng = np.random.default_rng(2)
+    labels = np.repeat(np.arange(6), 40)[:, None] * np.ones(150, dtype=np.int8)
+    labels = np.where(rng.random(labels.shape) < 0.05, rng.integers(0, 6, labels.shape), labels)
+    ensemble, reference = LabelEnsemble(labels.astype(np.int8)), np.repeat(list("abcdef"), 40)
+    serial = core_clusters(ensemble, reference)
+    threaded = core_clusters(ensemble, reference, n_jobs=n_jobs)
+    assert [c.label for c in threaded] == list("abcdef")
+    for one, other in zip(serial, threaded, strict=True):
+        np.testing.assert_array_equal(one.core, other.core)
+        np.testing.assert_array_equal(one.members, other.members)
+
+
+def test_an_error_in_one_thread_stops_the_others(monkeypatch):
+    ensemble, reference = chance_ensemble(), np.arange(300) % 3
+    calls = []
+
+    def fail_or_wait(packed, table, deadline, max_memory):
+        calls.append(deadline)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        while True:
+            deadline.raise_if_cancelled()
+
+    monkeypatch.setattr("coreclust.cores.conflict_graph", fail_or_wait)
+    with pytest.raises(KeyboardInterrupt):
+        core_clusters(ensemble, reference, n_jobs=2)
+    assert threading.active_count() == 1
+
+
+@pytest.mark.parametrize("wrong", [0, -5, "2GB", True])
+def test_max_memory_is_a_number_of_bytes(wrong):
+    with pytest.raises(ValueError, match="max_memory must be None or a number of bytes"):
+        core_clusters(chance_ensemble(5), np.zeros(5, int), max_memory=wrong)

@@ -132,7 +132,7 @@ def test_hopeless_alphas_are_left_out_by_default():
 def test_a_path_says_when_its_time_was_up():
     rng = np.random.default_rng(0)
     ensemble = LabelEnsemble(rng.integers(0, 2, size=(150, 40)))
-    with pytest.warns(UserWarning, match="time_limit=0 was too short"):
+    with pytest.warns(UserWarning, match="time_limit=0 was too little"):
         core_path(ensemble, np.zeros(150, int), [(0.4, None)], time_limit=0)
 
 

@@ -55,6 +55,14 @@ def check_time_limit(time_limit: Any) -> None:
         raise ValueError(f"time_limit must be None or seconds, 0 or more, got {time_limit!r}.")
 
 
+def check_max_memory(max_memory: Any) -> None:
+    """Raise unless max_memory is None or a number of bytes."""
+    if max_memory is not None and not (_is_number(max_memory) and max_memory > 0):
+        raise ValueError(
+            f"max_memory must be None or a number of bytes such as 2e9, got {max_memory!r}."
+        )
+
+
 def encode_labels(
     labels: ArrayLike,
     name: str,

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from coreclust.clique import undecided_pairs
-from coreclust.cores import Core, core_clusters, core_labels, pair_level
+from coreclust.cores import Core, core_clusters, core_labels
 from coreclust.ensemble import LabelEnsemble
 from coreclust.evidence import sequence_tables
 from coreclust.pairs import pack_labels
+from coreclust.rules import pair_level
 from coreclust.runner import Labelling
 
 _FIRST_LOOK = 200
@@ -36,6 +37,8 @@ class CutRule:
     guarantee: str
     noise: str
     time_limit: float | None
+    max_memory: float | None
+    n_jobs: int | None
 
 
 def looks(max_resamples: int) -> Iterator[int]:
@@ -140,6 +143,8 @@ class StoppingRule:
                 guarantee=rule.guarantee,
                 noise=rule.noise,
                 time_limit=rule.time_limit,
+                max_memory=rule.max_memory,
+                n_jobs=rule.n_jobs,
                 anytime=True,
             )
 

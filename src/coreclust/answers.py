@@ -18,8 +18,6 @@ from coreclust.cores import (
     core_clusters,
     core_labels,
     core_path,
-    edge_table,
-    pair_share,
 )
 from coreclust.ensemble import LabelEnsemble
 from coreclust.evidence import PairTest, pair_test
@@ -27,6 +25,7 @@ from coreclust.models import CentreModel, Model, label_new
 from coreclust.pair_evidence import PairEvidence
 from coreclust.pairs import agreement_with
 from coreclust.path import CorePath, check_values
+from coreclust.rules import edge_table, pair_share
 from coreclust.tables import item_table, summary_table
 
 _ALPHAS = np.arange(1, 51) / 100
@@ -47,6 +46,8 @@ class CoreAnswers(BaseEstimator):
     guarantee: str
     noise: str
     time_limit: float | None
+    max_memory: float | None
+    n_jobs: int | None
     keep_models: bool
     ensemble_: LabelEnsemble | PairEvidence
     reference_labels_: NDArray[np.int64]
@@ -58,7 +59,7 @@ class CoreAnswers(BaseEstimator):
 
         Parameters
         ----------
-        **changes : alpha, confidence, guarantee, noise or time_limit
+        **changes : alpha, confidence, guarantee, noise, time_limit or max_memory
             The parameters to change.
 
         Returns
@@ -76,7 +77,7 @@ class CoreAnswers(BaseEstimator):
         (0.05, 0.1)
         """
         check_is_fitted(self)
-        allowed = ("alpha", "confidence", "guarantee", "noise", "time_limit")
+        allowed = ("alpha", "confidence", "guarantee", "noise", "time_limit", "max_memory")
         for name in changes:
             if name not in allowed:
                 raise TypeError(
@@ -315,6 +316,8 @@ class CoreAnswers(BaseEstimator):
             noise=self.noise,
             time_limit=self.time_limit,
             anytime=self._anytime,
+            max_memory=self.max_memory,
+            n_jobs=self.n_jobs,
         )
         cores = cores[::-1] if backwards else cores
         labels = np.array([core_labels(found, self.ensemble_.n_items) for found in cores])
@@ -336,6 +339,8 @@ class CoreAnswers(BaseEstimator):
             noise=self.noise,
             time_limit=self.time_limit,
             anytime=self._anytime,
+            max_memory=self.max_memory,
+            n_jobs=self.n_jobs,
         )
         self.labels_ = core_labels(self.cores_, self.ensemble_.n_items)
         clustered = self.reference_labels_ >= 0

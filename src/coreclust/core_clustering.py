@@ -30,6 +30,7 @@ from coreclust.batching import (
     batch_labeller,
     dataset_labeller,
 )
+from coreclust.cores import DEFAULT_MAX_MEMORY
 from coreclust.ensemble import LabelEnsemble
 from coreclust.frames import is_pandas_frame, is_polars_frame
 from coreclust.functions import ClusteringFunction, warn_of_density
@@ -114,6 +115,10 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
     time_limit : float, default=None
         Seconds for the search for cores. When it strikes, cores are valid but perhaps not
         the largest; `cores_` then holds a proven upper bound.
+    max_memory : float, default=2e9
+        Bytes for the conflicts of a cluster while its core is searched for. A cluster that is
+        pure chance may have more; its core is then valid but perhaps not the largest, with a
+        proven upper bound. None for no limit.
     keep_models : bool, default=False
         Whether to keep the fitted model of every sample, for :meth:`predict`. Of our k-means
         and scikit-learn's usual one only the centres are kept.
@@ -225,6 +230,7 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         "guarantee": [StrOptions(set(GUARANTEES))],
         "noise": [StrOptions(set(NOISE_RULES))],
         "time_limit": [None, Interval(Real, 0, None, closed="left")],
+        "max_memory": [None, Interval(Real, 0, None, closed="neither")],
         "keep_models": ["boolean"],
         "engine": [StrOptions({"auto", "generic"})],
         "n_jobs": [
@@ -248,6 +254,7 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         guarantee: str = "simultaneous",
         noise: str = "apart",
         time_limit: float | None = None,
+        max_memory: float | None = DEFAULT_MAX_MEMORY,
         keep_models: bool = False,
         engine: str = "auto",
         n_jobs: int | None = None,
@@ -263,6 +270,7 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         self.guarantee = guarantee
         self.noise = noise
         self.time_limit = time_limit
+        self.max_memory = max_memory
         self.keep_models = keep_models
         self.engine = engine
         self.n_jobs = n_jobs
@@ -366,7 +374,15 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
             keep_models=self.keep_models,
         )
         if self.n_resamples == "auto":
-            rule = CutRule(self.alpha, self.confidence, self.guarantee, self.noise, self.time_limit)
+            rule = CutRule(
+                self.alpha,
+                self.confidence,
+                self.guarantee,
+                self.noise,
+                self.time_limit,
+                self.max_memory,
+                self.n_jobs,
+            )
             labelling = label_until_settled(label, reference, rule, self.max_resamples)
         else:
             labelling = label(n_resamples=int(self.n_resamples))

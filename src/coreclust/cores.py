@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
+from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
@@ -16,6 +19,7 @@ from coreclust._validation import (
     check_alpha,
     check_confidence,
     check_guarantee,
+    check_max_memory,
     check_noise,
     check_time_limit,
     encode_reference,
@@ -23,14 +27,24 @@ from coreclust._validation import (
 from coreclust.clique import (
     Deadline,
     Graph,
+    Solution,
+    TooManyConflictsError,
+    conflict_free_set,
     conflict_graph,
     conflict_graphs,
     largest_independent_set,
 )
 from coreclust.ensemble import LabelEnsemble
-from coreclust.evidence import apart_table, confidence_table, least_seen, sequence_tables
 from coreclust.pair_evidence import PairEvidence
-from coreclust.pairs import ABSENT, group_counts, pack_labels
+from coreclust.pairs import group_counts, pack_labels
+from coreclust.rules import edge_table
+
+#: Bytes for the conflicts of a cluster.
+DEFAULT_MAX_MEMORY = 2e9
+
+_LABELS_WORTH_THREADS = 5_000_000
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +64,8 @@ class Core:
     strength : ndarray of float of shape (n_members,)
         For each member, the share of its meetings with other members, over all samples,
         in which the two had the same label. NaN for an item that never met another.
+    limited_by : {"time_limit", "max_memory", None}
+        What kept the core from being proven largest, if anything did.
     """
 
     label: Any
@@ -57,6 +73,7 @@ class Core:
     core: NDArray[np.intp]
     upper_bound: int
     strength: NDArray[np.float64]
+    limited_by: str | None = None
 
     @property
     def size(self) -> int:
@@ -96,6 +113,8 @@ def core_clusters(
     noise: str = "apart",
     time_limit: float | None = None,
     anytime: bool = False,
+    max_memory: float | None = DEFAULT_MAX_MEMORY,
+    n_jobs: int | None = None,
 ) -> list[Core]:
     """Find the core of every cluster of a reference clustering.
 
@@ -127,6 +146,13 @@ def core_clusters(
         Whether the confidence has to hold although the number of samples was chosen by looking
         at them; it then rests on a confidence sequence, and cores are somewhat smaller. Without
         `confidence` it has no effect.
+    max_memory : float, default=2e9
+        Bytes for the conflicts of a cluster; those of `n_jobs` clusters are held at a time. If
+        there are more, as in a cluster that is pure chance, its core is valid but perhaps not
+        the largest; `Core.upper_bound` says how far off it can be. None for no limit.
+    n_jobs : int, default=None
+        Number of clusters that are searched at the same time, in threads; None is all cores for
+        large data. With a time limit it is one after the other.
 
     Returns
     -------
@@ -142,19 +168,19 @@ def core_clusters(
     >>> core_clusters(draws, ["a", "a", "a"])
     [Core(label='a', 2 of 3 items, largest)]
     """
-    codes, names = _check(ensemble, reference_labels, noise, time_limit)
+    codes, names = _check(ensemble, reference_labels, noise, time_limit, max_memory)
     check_alpha(alpha)
     check_confidence(confidence)
     check_guarantee(guarantee)
     sizes = np.bincount(codes[codes >= 0], minlength=names.size)
     table = edge_table(ensemble, sizes, alpha, confidence, guarantee, anytime=anytime)
-    deadline = Deadline(time_limit)
-    cores = []
-    for code, name in enumerate(names.tolist()):
-        share = deadline.share(len(names) - code)
-        members = np.flatnonzero(codes == code)
-        cores.append(_find_core(ensemble, name, members, table, noise, share))
-    _warn_of_unproven(cores, time_limit)
+    room = math.inf if max_memory is None else max_memory
+
+    def find(name: Any, members: NDArray[np.intp], deadline: Deadline) -> Core:
+        return _find_core(ensemble, name, members, table, noise, deadline, room)
+
+    cores = _each_cluster(find, ensemble, codes, names, time_limit, n_jobs)
+    _warn_of_unproven(cores, time_limit, max_memory)
     return cores
 
 
@@ -167,6 +193,8 @@ def core_path(
     noise: str = "apart",
     time_limit: float | None = None,
     anytime: bool = False,
+    max_memory: float | None = DEFAULT_MAX_MEMORY,
+    n_jobs: int | None = None,
 ) -> list[list[Core]]:
     """Find the cores under several rules, from the strictest on, counting pairs only once.
 
@@ -176,7 +204,7 @@ def core_path(
     reference_labels : array-like of shape (n_items,)
     rules : sequence of (alpha, confidence)
         Each allows all pairs that the one before does: a larger alpha, or less confidence.
-    guarantee, noise, time_limit, anytime
+    guarantee, noise, time_limit, anytime, max_memory, n_jobs
         As for :func:`core_clusters`; the time is for all rules together.
 
     Returns
@@ -193,7 +221,7 @@ def core_path(
     >>> [cores[0].core.size for cores in path]
     [2, 3]
     """
-    codes, names = _check(ensemble, reference_labels, noise, time_limit)
+    codes, names = _check(ensemble, reference_labels, noise, time_limit, max_memory)
     check_guarantee(guarantee)
     for alpha, confidence in rules:
         check_alpha(alpha)
@@ -209,31 +237,76 @@ def core_path(
         )
     if (np.diff(tables, axis=0) < 0).any():
         raise ValueError("rules must be in order: each has to allow all that the one before does.")
+    room = math.inf if max_memory is None else max_memory
+
+    def find(name: Any, members: NDArray[np.intp], deadline: Deadline) -> list[Core]:
+        return list(_find_cores(ensemble, name, members, tables, noise, deadline, room))
+
+    found = _each_cluster(find, ensemble, codes, names, time_limit, n_jobs)
+    _warn_of_unproven([core for cores in found for core in cores], time_limit, max_memory)
+    return [list(cores) for cores in zip(*found, strict=True)] if found else [[] for _ in rules]
+
+
+def _each_cluster(
+    find: Callable[[Any, NDArray[np.intp], Deadline], _Found],
+    ensemble: LabelEnsemble | PairEvidence,
+    codes: NDArray[np.int64],
+    names: NDArray[Any],
+    time_limit: float | None,
+    n_jobs: int | None,
+) -> list[_Found]:
+    """Return what is found in each cluster, one after the other or in threads."""
     deadline = Deadline(time_limit)
-    path: list[list[Core]] = [[] for _ in rules]
-    for code, name in enumerate(names.tolist()):
-        share = deadline.share(len(names) - code)
-        members = np.flatnonzero(codes == code)
-        found = _find_cores(ensemble, name, members, tables, noise, share)
-        for cores, core in zip(path, found, strict=True):
-            cores.append(core)
-    _warn_of_unproven([core for cores in path for core in cores], time_limit)
-    return path
+    order = np.argsort(codes, kind="stable")
+    members = np.split(order, np.searchsorted(codes[order], np.arange(names.size)))[1:]
+    clusters = list(zip(names.tolist(), members, strict=True))
+    n_threads = 1 if time_limit is not None else _n_threads(ensemble, n_jobs)
+    if min(n_threads, len(clusters)) <= 1:
+        return [
+            find(name, items, deadline.share(len(clusters) - place))
+            for place, (name, items) in enumerate(clusters)
+        ]
+    with ThreadPoolExecutor(n_threads) as pool:
+        futures = [pool.submit(find, name, items, deadline) for name, items in clusters]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:  # such as Ctrl-C: leave nothing running
+            deadline.cancel()
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
-def _warn_of_unproven(cores: list[Core], time_limit: float | None) -> None:
-    unproven = [core.label for core in cores if not core.optimal]
-    if unproven:
-        warnings.warn(
-            f"time_limit={time_limit:g} was too short to prove the cores of {len(unproven)} of "
-            f"{len(cores)} clusters largest ({unproven[:5]}); their upper_bound says how far off "
-            "they can be.",
-            stacklevel=3,
-        )
+def _n_threads(ensemble: LabelEnsemble | PairEvidence, n_jobs: int | None) -> int:
+    """Return in how many threads to search: by default all cores, if that is worth starting any."""
+    if n_jobs is not None:
+        return int(effective_n_jobs(n_jobs))
+    backend, configured = get_active_backend()
+    if configured is not None or backend.nesting_level:
+        return int(effective_n_jobs(configured))
+    small = ensemble.n_items * ensemble.n_resamples < _LABELS_WORTH_THREADS
+    return 1 if small else int(effective_n_jobs(-1))
+
+
+def _warn_of_unproven(
+    cores: list[Core], time_limit: float | None, max_memory: float | None
+) -> None:
+    for name, limit in (("time_limit", time_limit), ("max_memory", max_memory)):
+        unproven = [core.label for core in cores if core.limited_by == name]
+        if unproven:
+            warnings.warn(
+                f"{name}={limit:g} was too little to prove the cores of {len(unproven)} of "
+                f"{len(cores)} clusters largest ({unproven[:5]}); their upper_bound says how far "
+                "off they can be.",
+                stacklevel=3,
+            )
 
 
 def _check(
-    ensemble: Any, reference_labels: ArrayLike, noise: str, time_limit: float | None
+    ensemble: Any,
+    reference_labels: ArrayLike,
+    noise: str,
+    time_limit: float | None,
+    max_memory: float | None,
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Check what all cuts share; return the reference clustering as codes and their names."""
     if not isinstance(ensemble, (LabelEnsemble, PairEvidence)):
@@ -243,66 +316,8 @@ def _check(
         )
     check_noise(noise)
     check_time_limit(time_limit)
+    check_max_memory(max_memory)
     return encode_reference(reference_labels, ensemble.n_items)
-
-
-def edge_table(
-    ensemble: LabelEnsemble | PairEvidence,
-    sizes: NDArray[np.int64],
-    alpha: float,
-    confidence: float | None,
-    guarantee: str,
-    *,
-    anytime: bool = False,
-) -> NDArray[np.int64]:
-    """Return how often a pair may be apart, by how often it was seen; warn if it is too seldom."""
-    n_samples = ensemble.n_resamples
-    if confidence is None:
-        # The prior belongs to Algorithm 3, not to Algorithm 2.
-        n_prior = ensemble.n_items if isinstance(ensemble, LabelEnsemble) else None
-        table = apart_table(alpha, n_prior, n_samples)
-        if n_prior is None and alpha < 1:
-            table[: (n_samples + 1) // 2] = -1  # lost more than half of its samples
-        if table[-1] < 0 and alpha > 0:
-            warnings.warn(
-                f"{n_samples} samples are too few for any pair to reach a co-occurrence of "
-                f"{1 - alpha:g}: every core is a single item. Use more resamples.",
-                stacklevel=3,
-            )
-        return table
-    level = pair_level(sizes, confidence, guarantee)
-    needed = least_seen(alpha, level, anytime=anytime)
-    share = pair_share(ensemble)
-    if math.isinf(needed):
-        warnings.warn(
-            f"No number of samples can show with confidence that a probability is {1 - alpha:g}: "
-            "every core is a single item. Use a larger alpha, or confidence=None.",
-            stacklevel=3,
-        )
-    elif needed > share * n_samples:
-        warnings.warn(
-            f"{n_samples} samples are too few for confidence={confidence:g}: a pair must be seen "
-            f"{needed} times, never apart, to show a co-occurrence of {1 - alpha:g}, and is seen "
-            f"about {share * n_samples:.0f} times. It takes at least "
-            f"{math.ceil(needed / max(share, 1 / n_samples))} samples.",
-            stacklevel=3,
-        )
-    if anytime:
-        return sequence_tables(alpha, level, n_samples)[0]
-    return confidence_table(alpha, level, n_samples)
-
-
-def pair_level(sizes: NDArray[np.int64], confidence: float, guarantee: str) -> float:
-    """Return the error that is allowed for one pair of clusters of some sizes."""
-    n_pairs = int((sizes * (sizes - 1) // 2).sum()) if guarantee == "simultaneous" else 1
-    return (1 - confidence) / max(n_pairs, 1)
-
-
-def pair_share(ensemble: LabelEnsemble | PairEvidence) -> float:
-    """Return the share of samples in which a pair is seen, on average."""
-    if isinstance(ensemble, PairEvidence):
-        return 1.0
-    return float((ensemble.labels != ABSENT).mean()) ** 2
 
 
 def _find_core(
@@ -312,14 +327,26 @@ def _find_core(
     table: NDArray[np.int64],
     noise: str,
     deadline: Deadline,
+    max_memory: float,
 ) -> Core:
     strength, preferred = _rank(ensemble, members, noise)
     if members.size == 1 or table[-1] < 0:  # no pair can be an edge
         return Core(label, members, members[preferred[:1]], 1, strength)
-    kept, graph, start = _conflicts(ensemble, members[preferred], table, noise)
-    solution = largest_independent_set(graph, start, deadline)
-    core = np.sort(members[preferred[kept[solution.chosen]]])
-    return Core(label, members, core, solution.upper_bound, strength)
+    try:
+        kept, graph, start = _conflicts(
+            ensemble, members[preferred], table, noise, deadline, max_memory
+        )
+    except TooManyConflictsError:
+        labels = cast(LabelEnsemble, ensemble).labels
+        packed = pack_labels(labels, members[preferred], noise)
+        found, bound = conflict_free_set(packed, table, deadline)
+        solution, limit = Solution(found, bound), "max_memory"
+    else:
+        solution, limit = largest_independent_set(graph, start, deadline), "time_limit"
+        solution = Solution(kept[solution.chosen], solution.upper_bound)
+    core = np.sort(members[preferred[solution.chosen]])
+    limited_by = None if solution.optimal else limit
+    return Core(label, members, core, solution.upper_bound, strength, limited_by)
 
 
 def _find_cores(
@@ -329,19 +356,39 @@ def _find_cores(
     tables: NDArray[np.int64],
     noise: str,
     deadline: Deadline,
+    max_memory: float,
 ) -> Iterator[Core]:
     """Yield the core of one cluster under each of several tables, from the strictest on."""
-    if isinstance(ensemble, PairEvidence):  # its pairs are counted already
-        for place, table in enumerate(tables):
-            share = deadline.share(len(tables) - place)
-            yield _find_core(ensemble, label, members, table, noise, share)
-        return
+    try:
+        # The pairs of evidence on pairs are counted already.
+        if isinstance(ensemble, LabelEnsemble):
+            yield from _chain_of_cores(
+                ensemble, label, members, tables, noise, deadline, max_memory
+            )
+            return
+    except TooManyConflictsError:  # of the strictest table; by itself each may do
+        pass
+    for place, table in enumerate(tables):
+        share = deadline.share(len(tables) - place)
+        yield _find_core(ensemble, label, members, table, noise, share, max_memory)
+
+
+def _chain_of_cores(
+    ensemble: LabelEnsemble,
+    label: Any,
+    members: NDArray[np.intp],
+    tables: NDArray[np.int64],
+    noise: str,
+    deadline: Deadline,
+    max_memory: float,
+) -> Iterator[Core]:
+    """Yield the cores under several tables, each found from the one before."""
     strength, preferred = _rank(ensemble, members, noise)
     chosen = np.zeros(members.size, dtype=bool)
     chosen[0] = True
     core = Core(label, members, members[preferred[:1]], 1, strength)
     packed = pack_labels(ensemble.labels, members[preferred], noise)
-    for place, graph_beyond in enumerate(conflict_graphs(packed, tables)):
+    for place, graph_beyond in enumerate(conflict_graphs(packed, tables, deadline, max_memory)):
         if graph_beyond is not None:
             # A core stays one under a rule that allows more.
             kept, graph = graph_beyond(chosen)
@@ -350,7 +397,8 @@ def _find_cores(
             chosen = np.zeros(members.size, dtype=bool)
             chosen[kept[solution.chosen]] = True
             found = np.sort(members[preferred[chosen]])
-            core = Core(label, members, found, solution.upper_bound, strength)
+            limit = None if solution.optimal else "time_limit"
+            core = Core(label, members, found, solution.upper_bound, strength, limit)
         yield core
 
 
@@ -374,10 +422,13 @@ def _conflicts(
     items: NDArray[np.intp],
     table: NDArray[np.int64],
     noise: str,
+    deadline: Deadline,
+    max_memory: float,
 ) -> tuple[NDArray[np.intp], Graph, NDArray[np.bool_]]:
     """Return what :func:`~coreclust.clique.conflicts.conflict_graph` does."""
     if isinstance(ensemble, LabelEnsemble):
-        return conflict_graph(pack_labels(ensemble.labels, items, noise), table)
+        packed = pack_labels(ensemble.labels, items, noise)
+        return conflict_graph(packed, table, deadline, max_memory)
     together, seen = ensemble.within(items, noise)
     conflicts = seen - together > table[seen]
     np.fill_diagonal(conflicts, False)

@@ -403,6 +403,53 @@ def extend_conflict_free(present, deviating, comparable, planes, table, chosen, 
 
 
 @kernel
+def group_conflicting(present, deviating, comparable, planes, table, queue, groups, sizes, n):
+    """Put every item of `queue` into a group in which all are in conflict with each other.
+
+    Only the latest groups are open, each in a row of `groups`; a new one takes the row of the
+    oldest.
+
+    Parameters
+    ----------
+    queue : ndarray of int
+    groups : ndarray of shape (n_open, largest)
+        The items of the open groups, changed in place.
+    sizes : ndarray of shape (n_open,)
+        How many there are in each, changed in place.
+    n : int
+        Groups so far.
+
+    Returns
+    -------
+    n : int
+    """
+    n_open, largest = groups.shape
+    for item in queue:
+        place = -1
+        for group in range(n_open):
+            if sizes[group] == 0 or sizes[group] == largest:
+                continue
+            fits = True
+            for k in range(sizes[group]):
+                seen, apart = _seen_apart(
+                    present, deviating, comparable, planes, item, groups[group, k]
+                )
+                if apart <= table[seen]:
+                    fits = False
+                    break
+            if fits:
+                place = group
+                break
+        if place < 0:
+            place = n % n_open
+            sizes[place] = 0
+            n += 1
+        groups[place, sizes[place]] = item
+        sizes[place] += 1
+    return n
+
+
+@kernel
 def row_bits(bits):
     """Return the number of set bits in each row of a bitset matrix."""
     total = np.zeros(bits.shape[0], dtype=np.int64)

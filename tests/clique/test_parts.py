@@ -7,15 +7,23 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from coreclust.clique.branch import branch_and_bound
-from coreclust.clique.conflicts import _steady_items, conflict_graph
+from coreclust.clique.conflicts import _steady_items, conflict_free_set, conflict_graph
+from coreclust.clique.deadline import Deadline
 from coreclust.clique.folding import FoldedGraph
 from coreclust.clique.graph import Graph
 from coreclust.clique.local_search import improve_independent_set, prefer_low_numbers
 from coreclust.clique.reductions import reduce_graph
-from coreclust.clique.solve import Deadline, largest_independent_set
+from coreclust.clique.solve import largest_independent_set
 from coreclust.evidence import apart_table
 from coreclust.pairs import pack_labels, row_bits
-from twins import adjacencies, clique_number, core_graph, random_graph
+from twins import (
+    adjacencies,
+    clique_number,
+    core_graph,
+    is_clique,
+    label_matrices,
+    random_graph,
+)
 
 
 def conflicts_of(adjacency):
@@ -144,7 +152,7 @@ def test_the_conflict_graph_is_the_complement_of_the_core_graph(case):
     labels, alpha = case
     n, m = labels.shape
     packed = pack_labels(labels, np.arange(n), "apart")
-    kept, graph, start = conflict_graph(packed, apart_table(alpha, n, m))
+    kept, graph, start = conflict_graph(packed, apart_table(alpha, n, m), Deadline(None))
     conflicts = ~core_graph(labels, np.arange(n), alpha) & ~np.eye(n, dtype=bool)
     np.testing.assert_array_equal(
         graph.to_sparse().toarray().astype(bool), conflicts[np.ix_(kept, kept)]
@@ -158,3 +166,35 @@ def test_the_conflict_graph_is_the_complement_of_the_core_graph(case):
 def test_row_bits():
     bits = np.array([[0, 2**64 - 1], [5, 1]], dtype=np.uint64)
     np.testing.assert_array_equal(row_bits(bits), [64, 3])
+
+
+@given(label_matrices(max_items=9, max_samples=14), st.sampled_from([0.1, 0.3, 0.6]))
+def test_a_set_and_its_bound_without_the_graph(labels, alpha):
+    labels = np.asarray(labels)
+    table = apart_table(alpha, len(labels), labels.shape[1])
+    packed = pack_labels(labels, np.arange(len(labels)), "apart")
+    chosen, bound = conflict_free_set(packed, table, Deadline(None))
+    graph = core_graph(labels, np.arange(len(labels)), alpha)
+    assert is_clique(graph, chosen.tolist())
+    assert max(chosen.size, 1) <= clique_number(graph) <= bound
+
+
+@given(adjacencies(), st.randoms(use_true_random=False))
+def test_a_subgraph_is_the_submatrix(conflicts, random):
+    conflicts = np.asarray(conflicts)
+    vertices = [v for v in range(len(conflicts)) if random.random() < 0.6]
+    random.shuffle(vertices)
+    part = conflicts_of(conflicts).subgraph(np.array(vertices, dtype=np.intp))
+    expected = conflicts[np.ix_(vertices, vertices)].reshape(len(vertices), len(vertices))
+    np.testing.assert_array_equal(part.to_sparse().toarray() > 0, expected)
+
+
+@given(adjacencies(), st.randoms(use_true_random=False))
+def test_a_graph_from_pairs_is_the_submatrix(conflicts, random):
+    conflicts = np.asarray(conflicts)
+    kept = np.array([random.random() < 0.6 for _ in range(len(conflicts))], dtype=bool)
+    number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+    first, second = np.nonzero(np.triu(conflicts))
+    graph = Graph.from_pairs(first, second, number)
+    expected = conflicts[np.ix_(kept, kept)]
+    np.testing.assert_array_equal(graph.to_sparse().toarray() > 0, expected)

@@ -9,11 +9,13 @@ until it is clear that they cannot be in a core as large as one already known.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coreclust.clique.deadline import Deadline
 from coreclust.clique.graph import Graph
 from coreclust.pairs import (
     PackedLabels,
@@ -21,15 +23,30 @@ from coreclust.pairs import (
     conflict_rows,
     count_apart_pairs,
     extend_conflict_free,
+    group_conflicting,
     row_bits,
 )
 
 _ROWS_A_CALL = 256  # kernels cannot be interrupted: keep every call short
 _BYTES_A_CALL = 64_000_000
 
+# What a conflict takes in rows, while they become a graph, and in the matching that bounds it.
+_BYTES_A_CONFLICT = 40
+
+# Groups of items that are all in conflict, of which a core has one at most.
+_OPEN_GROUPS = 8
+_LARGEST_GROUP = 1024
+
+
+class TooManyConflictsError(Exception):
+    """The conflicts of a cluster do not fit into the memory allowed for them."""
+
 
 def conflict_graph(
-    packed: PackedLabels, table: NDArray[np.int64]
+    packed: PackedLabels,
+    table: NDArray[np.int64],
+    deadline: Deadline,
+    max_memory: float = math.inf,
 ) -> tuple[NDArray[np.intp], Graph, NDArray[np.bool_]]:
     """Return the conflict graph of the items that can be in a largest core.
 
@@ -39,6 +56,10 @@ def conflict_graph(
         The items of the cluster, in order of preference.
     table : ndarray of shape (n_samples + 1,)
         How often a pair seen B times may be apart; never falls.
+    deadline : Deadline
+        Where it is told that nobody waits for the answer any more.
+    max_memory : float, default=inf
+        Bytes; if they will not do, a TooManyConflictsError is raised.
 
     Returns
     -------
@@ -52,11 +73,12 @@ def conflict_graph(
     n_items = packed.present.shape[0]
     steady = _steady_items(packed, table)
     block, border = np.flatnonzero(steady), np.flatnonzero(~steady)
-    core = _greedy(packed, table, block, border)
+    core = _greedy(packed, table, block, border, deadline)
     alive = np.ones(n_items, dtype=bool)
     rows: dict[int, NDArray[np.int32]] = {}
+    room = max_memory / _BYTES_A_CONFLICT
     # The most deviating first: they are ruled out soonest, and make the limit stricter.
-    for chunk in _chunks(border[::-1], n_items):
+    for chunk in _chunks(border[::-1], n_items, deadline):
         candidates = np.flatnonzero(alive)
         limit = candidates.size - core.size
         counts, found = conflict_rows(*packed, table, chunk, candidates, limit)
@@ -65,14 +87,45 @@ def conflict_graph(
                 alive[item] = False
             else:
                 rows[int(item)] = conflicts[:count].copy()
+                room -= count
+        if room < 0:
+            raise TooManyConflictsError
     kept = np.flatnonzero(alive)
     start = np.zeros(n_items, dtype=bool)
     start[core] = True
     return kept, _graph(kept, alive, steady, rows), start[kept]
 
 
+def conflict_free_set(
+    packed: PackedLabels, table: NDArray[np.int64], deadline: Deadline
+) -> tuple[NDArray[np.intp], int]:
+    """Return a set without conflicts and a bound on the size of any, without the graph.
+
+    For clusters with more conflicts than memory can hold. The set takes the items in order,
+    wherever they fit. For the bound, items are put into groups in which all are in conflict
+    with each other; of each group a core has one item at most.
+
+    Parameters
+    ----------
+    packed, table, deadline
+        See :func:`conflict_graph`.
+    """
+    steady = _steady_items(packed, table)
+    block, border = np.flatnonzero(steady), np.flatnonzero(~steady)
+    chosen = _greedy(packed, table, block, border, deadline)
+    groups = np.empty((_OPEN_GROUPS, _LARGEST_GROUP), dtype=np.int32)
+    sizes = np.zeros(_OPEN_GROUPS, dtype=np.int64)
+    n_groups = 0
+    for chunk in _chunks(border[::-1], 1, deadline):
+        n_groups = group_conflicting(*packed, table, chunk, groups, sizes, n_groups)
+    return np.sort(chosen), block.size + n_groups
+
+
 def conflict_graphs(
-    packed: PackedLabels, tables: NDArray[np.int64]
+    packed: PackedLabels,
+    tables: NDArray[np.int64],
+    deadline: Deadline,
+    max_memory: float = math.inf,
 ) -> Iterator[Callable[[NDArray[np.bool_]], tuple[NDArray[np.intp], Graph]] | None]:
     """Yield conflict graphs under several tables, from the strictest on, counting pairs once.
 
@@ -82,6 +135,10 @@ def conflict_graphs(
         The items of the cluster, in order of preference.
     tables : ndarray of shape (n_tables, n_samples + 1)
         Each allows at least what the one before does.
+    deadline : Deadline
+        Where it is told that nobody waits for the answer any more.
+    max_memory : float, default=inf
+        Bytes; if they will not do, a TooManyConflictsError is raised.
 
     Yields
     ------
@@ -94,10 +151,14 @@ def conflict_graphs(
     steady = _steady_items(packed, tables[0])
     border = np.flatnonzero(~steady)
     pieces = [(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.uint16))]
-    for chunk in _chunks(border, 2 * n_items):
+    room = max_memory / _BYTES_A_CONFLICT
+    for chunk in _chunks(border, 2 * n_items, deadline):
         counts, others, levels = conflict_levels(*packed, tables, chunk, ~steady)
         filled = np.arange(n_items) < counts[:, None]
         pieces.append((np.repeat(chunk, counts), others[filled], levels[filled]))
+        room -= int(counts.sum())
+        if room < 0:
+            raise TooManyConflictsError
     rows, others, levels = map(np.concatenate, zip(*pieces, strict=True))
     for place in range(len(tables)):
         conflicting = levels > place
@@ -131,7 +192,7 @@ def undecided_pairs(
     steady = _steady_items(packed, sure)
     by_deviation = np.argsort(row_bits(packed.deviating), kind="stable")
     border = by_deviation[~steady[by_deviation]]
-    core = _greedy(packed, sure, np.flatnonzero(steady), border)
+    core = _greedy(packed, sure, np.flatnonzero(steady), border, Deadline(None))
     never = np.full(sure.size, sure.size)
     n_conflicts = _count_pairs(packed, possible, never, border, np.arange(n_items), ~steady)
     alive = n_conflicts <= n_items - max(core.size, 1)
@@ -149,7 +210,7 @@ def _count_pairs(
     is_row: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
     counts = np.zeros(packed.present.shape[0], dtype=np.int64)
-    for chunk in _chunks(rows, 1):
+    for chunk in _chunks(rows, 1, Deadline(None)):
         counts += count_apart_pairs(*packed, above, up_to, chunk, others, is_row)
     return counts
 
@@ -196,19 +257,21 @@ def _greedy(
     table: NDArray[np.int64],
     block: NDArray[np.intp],
     border: NDArray[np.intp],
+    deadline: Deadline,
 ) -> NDArray[np.intp]:
     """Return a conflict-free set: the block, and what of the border fits, in order."""
     chosen = np.empty(block.size + border.size, dtype=np.intp)
     chosen[: block.size] = block
     n_chosen = block.size
-    for chunk in _chunks(border, 1):
+    for chunk in _chunks(border, 1, deadline):
         n_chosen = extend_conflict_free(*packed, table, chosen, n_chosen, chunk)
     return chosen[:n_chosen]
 
 
-def _chunks(items: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:
+def _chunks(items: NDArray[np.intp], width: int, deadline: Deadline) -> Iterator[NDArray[np.intp]]:
     size = max(min(_ROWS_A_CALL, _BYTES_A_CALL // (4 * width)), 1)
     for begin in range(0, items.size, size):
+        deadline.raise_if_cancelled()
         yield items[begin : begin + size]
 
 
@@ -223,7 +286,7 @@ def _graph(
     Conflicts between border items stand in both rows; those with steady items only in
     the row of the border item, and are mirrored here.
     """
-    number = np.cumsum(alive) - 1
+    number = np.cumsum(alive, dtype=np.int32) - np.int32(1)
     lists = {item: number[row[alive[row]]] for item, row in rows.items() if alive[item]}
     ends = [row[steady[kept[row]]] for row in lists.values()]
     steady_ends = np.concatenate(ends) if ends else np.empty(0, dtype=np.intp)

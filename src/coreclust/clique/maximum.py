@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from coreclust._validation import check_time_limit
+from coreclust.clique.deadline import Deadline
 from coreclust.clique.graph import Graph
-from coreclust.clique.solve import Deadline, largest_independent_set
+from coreclust.clique.solve import largest_independent_set
 
 
 def maximum_clique(

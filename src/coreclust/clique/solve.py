@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from coreclust.clique.branch import branch_and_bound
+from coreclust.clique.deadline import Deadline
 from coreclust.clique.folding import FoldedGraph
 from coreclust.clique.graph import Graph, Solution
 from coreclust.clique.local_search import (
@@ -21,23 +20,6 @@ from coreclust.clique.reductions import reduce_graph
 # Folding keeps its graph in Python sets, and finds little to do where conflicts are dense.
 _MOST_NEIGHBOURS_TO_FOLD = 2_000_000
 _MOST_CONFLICTS_A_VERTEX_TO_FOLD = 100
-
-
-class Deadline:
-    """A moment after which a search should stop; none without a time limit."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self._end = None if seconds is None else time.monotonic() + seconds
-
-    def expired(self) -> bool:
-        """Tell whether the moment has passed."""
-        return self._end is not None and time.monotonic() >= self._end
-
-    def share(self, n_parts: int) -> Deadline:
-        """Return the deadline of the next of `n_parts` tasks that share what time is left."""
-        if self._end is None:
-            return self
-        return Deadline((self._end - time.monotonic()) / n_parts)
 
 
 def largest_independent_set(graph: Graph, start: NDArray[np.bool_], deadline: Deadline) -> Solution:
