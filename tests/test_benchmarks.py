@@ -30,3 +30,14 @@ def test_the_clusterer_benchmark_runs(paper_data, paper_tables):
         "tkmeans",
         "tclust",
     ]
+
+
+def test_the_scale_benchmark_agrees_with_the_dense_implementation():
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.scale", "--quick", "--sizes", "2000"],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "PASS  2,000 items: as the dense implementation" in done.stdout

@@ -21,6 +21,8 @@ from coreclust._validation import encode_labels
 from coreclust.models import EstimatorModel, Model
 from coreclust.seeds import draw_random_states
 
+_ITEMS_A_BLOCK = 2**17  # that a model labels in one go
+
 
 @dataclass(frozen=True)
 class ClusteringFunction:
@@ -154,8 +156,17 @@ class ClusteringFunction:
             estimator.fit(self._take(X, rows))
         # With no items to label, the model is still wanted.
         some = items if items.size else distinct[:1]
-        labels = np.asarray(estimator.predict(self._take(X, some, rows)))[: items.size]
+        labels = self._predict(estimator, X, some, rows)[: items.size]
         return self._encode_and_keep(labels, items.size, estimator, keep)
+
+    def _predict(
+        self, estimator: Any, X: Any, items: NDArray[np.int64], rows: NDArray[np.int64]
+    ) -> NDArray[Any]:
+        """Return the labels of some items, a block at a time: X may be larger than memory."""
+        blocks = np.split(items, range(_ITEMS_A_BLOCK, items.size, _ITEMS_A_BLOCK))
+        return np.concatenate(
+            [np.asarray(estimator.predict(self._take(X, block, rows))) for block in blocks]
+        )
 
     def label_by_model(
         self,

@@ -1,0 +1,193 @@
+"""Time and peak memory at 10^4, 10^5 and 10^6 items: resampling, evidence, clique.
+
+Run from the repository root::
+
+    python -m benchmarks.scale            # up to a million items: some minutes
+    python -m benchmarks.scale --quick    # 2,000 and 10,000 items, few samples
+
+The data is a mixture of ten Gaussians in ten dimensions with moderate overlap; the clusterer is
+k-means with ten clusters. Every size runs in a process of its own. "evidence + clique" is the time
+by the clock of ``core_clusters`` on all cores; "evidence" and "clique" are the seconds that its
+threads spent in each, added up. "peak MB" is what the process held at most, data and interpreter
+included. At the smallest size the answer is compared with a dense implementation, which counts all
+pairs one sample at a time in square matrices.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks._timing import Clock, run_in_child
+from coreclust import CoreClustering, core_clusters, cores
+from coreclust.cluster import KMeans
+from coreclust.evidence import apart_table
+
+SIZES = {10**4: 1000, 10**5: 1000, 10**6: 200}  # items: samples
+QUICK_SIZES = {2 * 10**3: 100, 10**4: 100}
+DENSE = 10**4  # items up to which the dense implementation is run
+LONGEST_EVIDENCE = 60.0  # seconds at a million items
+MOST_GROWTH = 20.0  # of the time for ten times as many items
+SPARE_MEMORY = 500e6
+
+
+def main() -> int:
+    """Print the table; the exit code is 1 if a bar is missed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--quick", action="store_true", help="small sizes, few samples")
+    parser.add_argument("--sizes", type=float, nargs="+", help="only these numbers of items")
+    arguments = parser.parse_args()
+    sizes = QUICK_SIZES if arguments.quick else SIZES
+    if arguments.sizes:
+        sizes = {n: m for n, m in sizes.items() if n in {int(size) for size in arguments.sizes}}
+    columns = "items samples resampling evidence+clique (evidence clique) peak-MB ensemble-MB core"
+    print(columns, flush=True)
+    found: dict[int, dict[str, Any]] = {}
+    for n_items, n_samples in sizes.items():
+        outcome = run_in_child(measure, n_items, n_samples, limits={"run": 7200})
+        if not outcome.finished:
+            print(f"{n_items}: {outcome.failure or 'timed out'}", file=sys.stderr)
+            return 1
+        result = found[n_items] = outcome.results[0]
+        print(
+            f"{n_items:,} {n_samples:,} {result['resampling']:.2f} s {result['both']:.2f} s "
+            f"({result['evidence']:.2f} s {result['clique']:.2f} s) {result['peak'] / 1e6:.0f} "
+            f"{n_items * n_samples / 1e6:.0f} {result['core_share']:.3f}",
+            flush=True,
+        )
+    bars = _bars(found)
+    for text, holds in bars:
+        print(f"  {'PASS' if holds else 'MISS'}  {text}", flush=True)
+    return 0 if all(holds for _, holds in bars) else 1
+
+
+def _bars(found: dict[int, dict[str, Any]]) -> list[tuple[str, bool]]:
+    """Return what was promised, and whether it holds."""
+    bars = [("all cores proven largest", all(result["optimal"] for result in found.values()))]
+    per_label = {n: result["both"] / result["n_samples"] for n, result in found.items()}
+    for n_items in found:
+        if n_items * 10 in found:
+            growth = per_label[10 * n_items] / per_label[n_items]
+            text = f"{n_items:,} to {10 * n_items:,} items: {growth:.1f} times the time a sample"
+            bars.append((f"{text} (at most {MOST_GROWTH:g})", growth <= MOST_GROWTH))
+        result = found[n_items]
+        room = 2 * n_items * result["n_samples"] + SPARE_MEMORY
+        text = f"{n_items:,} items: peak {result['peak'] / 1e6:.0f} MB (at most {room / 1e6:.0f})"
+        bars.append((text, result["peak"] <= room))
+        if n_items == 10**6:
+            text = f"a million items: evidence and clique in {result['both']:.1f} s"
+            bars.append((f"{text} (at most 60)", result["both"] <= LONGEST_EVIDENCE))
+        if "dense" in result:
+            bars.append((f"{n_items:,} items: as the dense implementation", result["dense"]))
+    return bars
+
+
+def mixture(n_items: int) -> NDArray[np.float64]:
+    """Draw from ten overlapping Gaussians."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(10, 10))
+    return centres[rng.integers(0, 10, n_items)] + rng.normal(size=(n_items, 10))
+
+
+def measure(clock: Clock, n_items: int, n_samples: int) -> None:
+    """Fit and report the seconds of each part."""
+    _warm_up()
+    X = mixture(n_items)
+    estimator = KMeans(10, n_init=3, random_state=0)
+    watch = _Stopwatch()
+    with clock.phase("run"):
+        started = time.perf_counter()
+        cc = CoreClustering(estimator, n_resamples=n_samples, random_state=0)
+        cc._find_cores = lambda: None  # type: ignore[method-assign]
+        cc.fit(X)
+        resampling = time.perf_counter() - started
+        watch.wrap("_rank", "evidence")
+        watch.wrap("_conflicts", "evidence")
+        watch.wrap("largest_independent_set", "clique")
+        started = time.perf_counter()
+        found = core_clusters(cc.ensemble_, cc.reference_labels_)
+        both = time.perf_counter() - started
+    result = {
+        "n_samples": n_samples,
+        "resampling": resampling,
+        "both": both,
+        "evidence": watch.seconds["evidence"],
+        "clique": watch.seconds["clique"],
+        "peak": _peak_memory(),
+        "core_share": sum(core.core.size for core in found) / n_items,
+        "optimal": all(core.optimal for core in found),
+    }
+    if n_items <= DENSE:
+        result["dense"] = all(_is_dense_answer(cc.ensemble_, core) for core in found)
+    clock.report(result)
+
+
+def _warm_up() -> None:
+    """Compile everything, so that it is not measured."""
+    CoreClustering(KMeans(10, n_init=3), n_resamples=50, random_state=0).fit(mixture(500))
+
+
+class _Stopwatch:
+    """Adds up the seconds that functions of `coreclust.cores` take, in all threads."""
+
+    def __init__(self) -> None:
+        self.seconds = {"evidence": 0.0, "clique": 0.0}
+        self._lock = threading.Lock()
+
+    def wrap(self, name: str, part: str) -> None:
+        function: Callable[..., Any] = getattr(cores, name)
+
+        def timed(*args: Any) -> Any:
+            started = time.perf_counter()
+            try:
+                return function(*args)
+            finally:
+                with self._lock:
+                    self.seconds[part] += time.perf_counter() - started
+
+        setattr(cores, name, timed)
+
+
+def _peak_memory() -> int:
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _is_dense_answer(ensemble: Any, core: cores.Core) -> bool:
+    """Tell whether a core is what counting all pairs in square matrices gives.
+
+    The conflicts are counted the plain way; that the core is free of them, and that nothing
+    larger is, is what the search for a largest set in the whole dense graph says.
+    """
+    labels = ensemble.labels[core.members]
+    seen = np.zeros((core.size, core.size), dtype=np.int32)
+    apart = np.zeros_like(seen)
+    for column in labels.T:
+        both = (column != -2)[:, None] & (column != -2)
+        seen += both
+        apart += both & (column[:, None] != column)
+    table = apart_table(0.1, ensemble.n_items, ensemble.n_resamples)
+    edges = apart <= table[seen]
+    np.fill_diagonal(edges, True)
+    order = np.argsort(-core.strength, kind="stable")
+    best = np.sort(order[_maximum_clique(edges[np.ix_(order, order)])])
+    inside = np.searchsorted(core.members, core.core)
+    return bool(edges[np.ix_(inside, inside)].all()) and best.size == inside.size
+
+
+def _maximum_clique(edges: NDArray[np.bool_]) -> NDArray[np.intp]:
+    from coreclust import maximum_clique
+
+    return maximum_clique(edges)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
