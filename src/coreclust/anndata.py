@@ -1,0 +1,181 @@
+"""Core clusters of single cells: from an AnnData object and back into it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.neighbors import kneighbors_graph
+from sklearn.utils import check_array
+
+from coreclust.core_clustering import CoreClustering
+from coreclust.resampling import Subsample
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+WEAK = "weak"
+
+
+@dataclass(frozen=True)
+class Leiden:
+    """Communities of the graph of nearest neighbours: a clustering function for cells.
+
+    The graph joins every cell with its nearest neighbours; an edge weighs the share of
+    neighbours that the two cells have in common. Needs the package igraph.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=15
+    resolution : float, default=1.0
+        More of it makes more and smaller clusters.
+    n_iterations : int, default=2
+        Of the Leiden algorithm.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust.anndata import Leiden
+    >>> labels = Leiden(resolution=0.5)(load_iris().data, random_state=0)
+    >>> labels.shape
+    (150,)
+    """
+
+    n_neighbors: int = 15
+    resolution: float = 1.0
+    n_iterations: int = 2
+
+    def __call__(self, Z: ArrayLike, random_state: int | None = None) -> NDArray[np.int64]:
+        """Return the community of every cell."""
+        igraph = _import_igraph()
+        cells = check_array(Z, ensure_min_samples=2)
+        n_neighbors = min(self.n_neighbors, len(cells) - 1)
+        near = kneighbors_graph(cells, n_neighbors, include_self=False, mode="connectivity")
+        shared = (near @ near.T).multiply(near.maximum(near.T)).tocoo()
+        upper = shared.row < shared.col
+        graph = igraph.Graph(
+            n=len(cells), edges=np.column_stack([shared.row, shared.col])[upper].tolist()
+        )
+        weights = (shared.data[upper] / (2 * n_neighbors - shared.data[upper])).tolist()
+        # igraph draws from one generator for all: Python's, of which it gets one of its own.
+        import random
+
+        igraph.set_random_number_generator(random.Random(random_state))  # noqa: S311
+        try:
+            found = graph.community_leiden(
+                objective_function="modularity",
+                weights=weights,
+                resolution=self.resolution,
+                n_iterations=self.n_iterations,
+            )
+        finally:
+            igraph.set_random_number_generator(random)
+        return np.array(found.membership, dtype=np.int64)
+
+
+def core_clustering(
+    adata: AnnData,
+    estimator: Any = None,
+    *,
+    use_rep: str = "X_pca",
+    key_added: str = "core_cluster",
+    resampling: Any = None,
+    **parameters: Any,
+) -> CoreClustering:
+    """Find the core clusters of cells and write them into the object.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Changed in place: ``adata.obs[key_added]`` gets the core of every cell as a category,
+        "weak" for those in none; ``adata.obs[key_added + "_reference"]`` the cluster, and
+        ``adata.obs[key_added + "_strength"]`` how often a cell sits with the others of its
+        cluster. ``adata.uns[key_added]`` holds the parameters and the table of clusters.
+    estimator : clusterer or callable, default=None
+        None is :class:`Leiden` with its defaults.
+    use_rep : str, default="X_pca"
+        What of ``adata.obsm`` to cluster, or "X" for the matrix itself.
+    key_added : str, default="core_cluster"
+    resampling : scheme, default=None
+        None is ``Subsample(0.8)``: duplicates, as a bootstrap has them, are nearest neighbours
+        of each other.
+    **parameters : object
+        Of :class:`~coreclust.CoreClustering`: alpha, n_resamples, n_jobs, random_state, …
+
+    Returns
+    -------
+    cc : CoreClustering
+        Fitted.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np  # doctest: +SKIP
+    >>> from coreclust.anndata import core_clustering  # doctest: +SKIP
+    >>> adata = anndata.read_h5ad("cells.h5ad")  # doctest: +SKIP
+    >>> cc = core_clustering(adata, n_resamples=200, random_state=0)  # doctest: +SKIP
+    >>> adata.obs["core_cluster"].value_counts()  # doctest: +SKIP
+    """
+    X = _representation(adata, use_rep)
+    cc = CoreClustering(
+        Leiden() if estimator is None else estimator,
+        resampling=Subsample(0.8) if resampling is None else resampling,
+        **parameters,
+    ).fit(X)
+    names = np.asarray(cc.cluster_names_).astype(str)
+    adata.obs[key_added] = _categories(cc.labels_, names)
+    adata.obs[f"{key_added}_reference"] = _categories(cc.reference_labels_, names)
+    adata.obs[f"{key_added}_strength"] = _strengths(cc)
+    adata.uns[key_added] = {
+        "params": {
+            "use_rep": use_rep,
+            "estimator": repr(cc.estimator),
+            "resampling": repr(cc.resampling),
+            "alpha": cc.alpha,
+            "n_resamples": cc.n_resamples_,
+            "random_state": json.dumps(cc.random_state, default=repr),
+        },
+        "clusters": cc.summary().astype({"cluster": str}),
+    }
+    return cc
+
+
+def _representation(adata: Any, use_rep: str) -> Any:
+    if use_rep == "X":
+        return adata.X
+    if use_rep not in adata.obsm:
+        known = ", ".join(sorted(adata.obsm)) or "nothing"
+        raise ValueError(
+            f"use_rep={use_rep!r} is not in adata.obsm, which has {known}; compute it first, "
+            'or take use_rep="X".'
+        )
+    return np.asarray(adata.obsm[use_rep])
+
+
+def _categories(labels: NDArray[np.int64], names: NDArray[np.str_]) -> Any:
+    import pandas as pd
+
+    return pd.Categorical.from_codes(
+        np.where(labels < 0, len(names), labels), categories=[*names.tolist(), WEAK]
+    ).remove_unused_categories()
+
+
+def _strengths(cc: BaseEstimator) -> NDArray[np.float64]:
+    strength = np.full(cc.reference_labels_.size, np.nan)
+    for core in cc.cores_:
+        strength[core.members] = core.strength
+    return strength
+
+
+def _import_igraph() -> Any:
+    try:
+        import igraph
+    except ImportError as error:
+        raise ImportError(
+            "Leiden needs the package igraph: pip install 'coreclust[single-cell]', or pass "
+            "another estimator."
+        ) from error
+    return igraph
