@@ -1,0 +1,40 @@
+"""How the documentation is built: ``sphinx-build -W docs docs/_build``."""
+
+from __future__ import annotations
+
+from coreclust import __version__
+
+project = "coreclust"
+author = "The coreclust developers"
+version = release = __version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+templates_path = ["_templates"]
+exclude_patterns = ["_build"]
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 3
+suppress_warnings = ["myst.xref_missing"]  # links to files of the repository
+
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc has them in words
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "coreclust"
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_show_sourcelink = False
+html_copy_source = False
