@@ -1,0 +1,232 @@
+"""The command that finds the core clusters of a table."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coreclust import __version__
+from coreclust.cli.arguments import (
+    CLASSIFIERS,
+    CLUSTERERS,
+    MOST_K,
+    add_command,
+    add_output,
+    add_reading,
+    add_sampling,
+    inner_probability,
+    seconds,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from coreclust import CoreClustering
+    from coreclust.cli.reading import Table
+
+_EXAMPLES = """\
+  coreclust fit data.csv -k 3
+  coreclust fit data.csv -k 3 --id name --label species --scale --report
+  coreclust fit data.csv --algorithm hclust -k 4 --alpha 0.05 --confidence 0.95
+  coreclust fit cells.h5ad -k 8 --json | jq .weak_fraction
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    fit = add_command(
+        commands,
+        "fit",
+        summary="core clusters of a table",
+        text="Find the core of every cluster of a table: the largest set of items in which every\n"
+        "two land together in nearly all samples. Writes core_clusters.csv (a row an item),\n"
+        "summary.json, pictures and, with --report, a page to look at.",
+        examples=_EXAMPLES,
+    )
+    fit.add_argument(
+        "--algorithm",
+        choices=(*CLUSTERERS, *CLASSIFIERS),
+        default="kmeans",
+        help="default: %(default)s; rf and svm are classifiers and need --label",
+    )
+    fit.add_argument("-k", type=whole(1, MOST_K), metavar="K", help="number of clusters")
+    add_reading(fit)
+    add_sampling(fit, resamples=1000)
+    rules = fit.add_argument_group("the rules")
+    rules.add_argument(
+        "--confidence",
+        type=inner_probability,
+        metavar="P",
+        help="how sure to be that every pair of a core meets 1 - alpha; default: the estimate",
+    )
+    rules.add_argument(
+        "--noise",
+        choices=("apart", "together", "absent"),
+        default="apart",
+        help="what two trimmed items are in a sample; default: %(default)s",
+    )
+    rules.add_argument(
+        "--time-limit", type=seconds, metavar="S", help="seconds for the search for cores"
+    )
+    add_output(fit, folder="coreclust-NAME")
+    fit.add_argument("--report", action="store_true", help="write report.html, too")
+    fit.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    from coreclust.cli.loading import check_classes, check_k, load, stem
+    from coreclust.cli.output import (
+        command_of,
+        folder_for,
+        notice,
+        print_table,
+        say,
+        to_json,
+        write_json,
+    )
+    from coreclust.verdict import verdict
+
+    table = load(arguments)
+    check_classes(table, [arguments.algorithm])
+    if arguments.algorithm in CLUSTERERS:
+        check_k(arguments.k, len(table.X))
+    out = folder_for(arguments, f"coreclust-{stem(arguments)}")
+    cc = _fit(arguments, table)
+    summary = _summary(arguments, table, cc)
+    files: dict[str, Path] = {}
+    if out is not None:
+        files["Every item, core or weak"] = _write_items(out, table, cc)
+        if not arguments.no_plots:
+            files |= _draw(arguments, out, table, cc)
+        if arguments.report:
+            files["Report"] = out / "report.html"
+            cc.to_html(files["Report"], X=_frame(table), ids=table.ids)
+        files["Summary"] = out / "summary.json"
+        summary["files"] = [path.name for path in files.values()]
+        write_json(files["Summary"], summary)
+    elif arguments.report:
+        notice(arguments, "note: no report is written: --json without --out writes no files.")
+    if arguments.json:
+        print(to_json({**summary, "items": _items(table, cc)}))
+        return
+    say(arguments, f"{arguments.data}: {len(table.X)} items, {table.X.shape[1]} features\n")
+    rows = cc.summary()
+    print_table(list(rows.columns), rows.values.tolist())
+    say(arguments, f"\n{verdict(cc)}")
+    if "purity" in summary:
+        say(
+            arguments,
+            f"Purity: {summary['purity']['clusters']:.3f} of the clusters, "
+            f"{summary['purity']['cores']:.3f} of their cores.",
+        )
+    say(arguments)
+    for what, path in files.items():
+        say(arguments, f"{what}: {path}")
+    say(arguments, f"Again: {command_of(arguments)}")
+
+
+def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
+    from coreclust import CoreClustering
+    from coreclust.algorithms import make_algorithm
+    from coreclust.cli.errors import InputError
+    from coreclust.cli.loading import make_scheme
+
+    cc = CoreClustering(
+        make_algorithm(arguments.algorithm, arguments.k or 0),
+        alpha=arguments.alpha,
+        n_resamples=arguments.resamples,
+        resampling=make_scheme(arguments.scheme),
+        confidence=arguments.confidence,
+        noise=arguments.noise,
+        time_limit=arguments.time_limit,
+        n_jobs=arguments.jobs,
+        random_state=arguments.seed,
+        verbose=0 if arguments.quiet or arguments.json else 1,
+    )
+    is_classifier = arguments.algorithm in CLASSIFIERS
+    try:
+        return cc.fit(table.X, table.classes if is_classifier else None)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) -> dict[str, Any]:
+    from coreclust.cli.output import command_of
+    from coreclust.metrics import purity_score, weak_fraction
+    from coreclust.verdict import verdict
+
+    summary: dict[str, Any] = {
+        "verdict": verdict(cc),
+        "weak_fraction": weak_fraction(cc.labels_),
+        "clusters": cc.summary().to_dict("records"),
+        "n_items": len(table.X),
+        "n_trimmed": cc.trimmed_sample_indices_.size,
+        "features": table.feature_names,
+        "file": arguments.data,
+        "dropped_rows": table.dropped,
+        "notices": table.notices,
+        "algorithm": arguments.algorithm,
+        "estimator": " ".join(repr(cc.estimator).split()),
+        "scaled": arguments.scale,
+        "alpha": cc.alpha,
+        "confidence": cc.confidence,
+        "noise": cc.noise,
+        "scheme": repr(cc.resampling),
+        "resamples": cc.n_resamples,
+        "dropped_resamples": cc.n_dropped_resamples_,
+        "seed": arguments.seed,
+        "command": command_of(arguments),
+        "coreclust": __version__,
+    }
+    if table.classes is not None:
+        summary["purity"] = {
+            "clusters": purity_score(table.classes, cc.reference_labels_),
+            "cores": purity_score(table.classes, cc.labels_),
+        }
+    return summary
+
+
+def _items(table: Table, cc: CoreClustering) -> dict[str, list[Any]]:
+    """Return the columns of the table of items."""
+    items = cc.item_table(details=False)
+    columns = {
+        "id": table.ids,
+        "cluster": items["cluster"].tolist(),
+        "core": (cc.labels_ >= 0).tolist(),
+        "strength": items["strength"].round(4).tolist(),
+    }
+    if table.classes is not None:
+        columns["class"] = table.classes.tolist()
+    return columns
+
+
+def _write_items(out: Path, table: Table, cc: CoreClustering) -> Path:
+    from coreclust.cli.output import write_csv
+
+    columns = _items(table, cc)
+    columns["core"] = ["yes" if core else "no" for core in columns["core"]]
+    columns["strength"] = ["" if value != value else value for value in columns["strength"]]
+    path = out / "core_clusters.csv"
+    write_csv(path, list(columns), zip(*columns.values(), strict=True))
+    return path
+
+
+def _draw(
+    arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClustering
+) -> dict[str, Path]:
+    from coreclust.cli.output import notice, save_figure
+    from coreclust.plotting import CoreClusterDisplay
+
+    try:
+        display = CoreClusterDisplay.from_estimator(cc, _frame(table))
+    except ImportError:
+        notice(arguments, "note: no pictures: install matplotlib (pip install 'coreclust[plot]').")
+        return {}
+    save_figure(display.figure_, out / "core_clusters.png")
+    return {"Picture": out / "core_clusters.png"}
+
+
+def _frame(table: Table) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(table.X, columns=table.feature_names)

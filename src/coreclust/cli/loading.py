@@ -1,0 +1,89 @@
+"""What every command that takes a table does first."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from coreclust.cli.errors import InputError
+from coreclust.cli.output import notice
+from coreclust.cli.reading import Table, read_table
+
+_UNEVEN = 30.0  # ratio of standard deviations from which on scaling is worth a word
+
+
+def load(arguments: argparse.Namespace) -> Table:
+    """Read the table, scale it if asked to, and say what was made of it."""
+    table = read_table(
+        arguments.data,
+        id_column=arguments.id,
+        drop=arguments.drop,
+        label_column=arguments.label,
+        one_hot_encode=arguments.one_hot,
+        drop_missing=arguments.drop_missing,
+        separator=arguments.separator,
+        encoding=arguments.encoding,
+        header=arguments.header,
+        missing=arguments.missing,
+    )
+    if len(table.X) < 3:
+        raise InputError(
+            f"{arguments.data} has {len(table.X)} usable row{'s' * (len(table.X) > 1)}; "
+            "clusters take at least 3."
+        )
+    spreads = table.X.std(axis=0)
+    if not spreads.any():
+        raise InputError(f"{arguments.data}: all rows are the same, so there is nothing to find.")
+    if arguments.scale:
+        X = (table.X - table.X.mean(axis=0)) / np.where(spreads > 0, spreads, 1.0)
+        table = replace(table, X=X)
+    elif spreads.max() > _UNEVEN * spreads[spreads > 0].min():
+        largest = table.feature_names[int(spreads.argmax())]
+        table.notices.append(
+            f"The features differ much in scale, and {largest} will decide most; --scale gives "
+            "all the same weight."
+        )
+    for text in table.notices:
+        notice(arguments, f"note: {text}")
+    return table
+
+
+def check_k(k: int | None, n_items: int) -> int:
+    """Return the number of clusters, if there can be as many."""
+    if k is None:
+        raise InputError(
+            "-k is needed: the number of clusters (coreclust select helps to choose it)."
+        )
+    if k >= n_items:
+        raise InputError(f"-k {k} is too many: there are {n_items} items.")
+    return k
+
+
+def check_classes(table: Table, names: list[str]) -> None:
+    """Raise if a classifier is among the algorithms, and there are no classes for it."""
+    from coreclust.algorithms import ALGORITHMS
+
+    for name in names:
+        if ALGORITHMS[name].is_classifier and table.classes is None:
+            raise InputError(f"{name} is a classifier and needs classes; name them by --label.")
+
+
+def make_scheme(name: str) -> Any:
+    """Return the scheme that goes by a name."""
+    from coreclust.resampling import Bootstrap, SmoothedBootstrap, Subsample
+
+    return {
+        "bootstrap": Bootstrap,
+        "all": lambda: Bootstrap("all"),
+        "oob": lambda: Bootstrap("oob"),
+        "subsample": Subsample,
+        "smoothed": SmoothedBootstrap,
+    }[name]()
+
+
+def stem(arguments: argparse.Namespace) -> str:
+    """Return the name of the file without its endings, to name the folder by."""
+    return str(arguments.data.name).split(".")[0] or "data"
