@@ -89,7 +89,7 @@ def cluster_name(fitted: CoreAnswers, core: Core) -> str:
 
 
 def shorten(value: Any, longest: int = _LONGEST_NAME) -> str:
-    """Return a value as text on one line, cut if it is too long.
+    """Return a value as text on one line, without its middle if it is too long.
 
     Parameters
     ----------
@@ -103,12 +103,14 @@ def shorten(value: Any, longest: int = _LONGEST_NAME) -> str:
     Examples
     --------
     >>> from coreclust.verdict import shorten
-    >>> shorten("a long name", 8)
-    'a long …'
+    >>> shorten("the name of item 12", 10)
+    'the n…m 12'
     """
-    # Cut before looking at every character: a name may be a whole document.
-    text = "".join(letter if letter.isprintable() else " " for letter in str(value)[: longest + 1])
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    text = str(value)
+    if len(text) > longest:  # names often differ at their ends
+        tail = (longest - 1) // 2
+        text = text[: longest - 1 - tail] + "…" + text[len(text) - tail :]
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def percent(share: float) -> str:
