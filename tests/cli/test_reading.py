@@ -1,7 +1,7 @@
 """Tables as people have them."""
 
 import gzip
-import math
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -352,10 +352,8 @@ def test_a_first_column_without_a_name_is_ids(text, read):
 
 def test_ids_that_were_forgotten(read):
     rows = "".join(f"{10 - i},{i * i}\n" for i in range(5))
-    assert read(f"patient_id,x\n{rows}").notices == [
-        "Column patient_id looks like an id; if it is, say --id patient_id, or it will be "
-        "clustered by."
-    ]
+    (text,) = read(f"patient_id,x\n{rows}").notices
+    assert text.startswith("Column patient_id looks like an id; if it is, say --id patient_id")
     assert read(f"patient_id,x\n{rows}", id_column="patient_id").notices == []
     assert read(f"height,x\n{rows}").notices == []
 
@@ -466,8 +464,10 @@ def test_h5ad_as_anndata_gives_it(sparse, read, monkeypatch):
     assert table.feature_names == ["gene", "gene.2", "kind"]  # and not the depth
 
 
+@pytest.mark.skipif(find_spec("anndata") is None, reason="anndata is not installed")
 def test_h5ad_for_real(tmp_path):
-    anndata = pytest.importorskip("anndata", reason="anndata is not installed")
+    import anndata
+
     data = anndata.AnnData(
         np.arange(6.0).reshape(3, 2), obs=pd.DataFrame({"kind": list("aab")}, index=list("xyz"))
     )
@@ -481,26 +481,29 @@ def test_h5ad_for_real(tmp_path):
         read_table(tmp_path / "b.h5ad")
 
 
+def outcome(path, **options):
+    """Return the table in a file, or the sentence that says why there is none."""
+    try:
+        return read_table(path, **options)
+    except InputError as error:
+        return str(error)
+
+
+def is_table_or_sentence(found):
+    if isinstance(found, str):
+        return bool(found) and "\n" not in found
+    return bool(np.isfinite(found.X).all()) and len(found.ids) == len(found.X) > 0
+
+
 @given(st.binary(max_size=300))
 def test_whatever_is_in_a_file_the_answer_is_a_table_or_one_sentence(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "any.csv"
     path.write_bytes(data)
-    try:
-        table = read_table(path)
-    except InputError as error:
-        assert "\n" not in str(error)
-    else:
-        assert np.isfinite(table.X).all()
-        assert len(table.ids) == len(table.X) > 0
+    assert is_table_or_sentence(outcome(path))
 
 
 @given(st.text(alphabet="ab1.,;\"'\n\t NA-", max_size=60))
 def test_any_text_too(tmp_path_factory, text):
     path = tmp_path_factory.getbasetemp() / "any.txt"
     path.write_text(text)
-    try:
-        table = read_table(path, drop_missing=True)
-    except InputError as error:
-        assert str(error)
-    else:
-        assert not math.isnan(table.X.sum())
+    assert is_table_or_sentence(outcome(path, drop_missing=True))

@@ -211,7 +211,7 @@ def algorithms(text: str) -> list[str]:
 
 def _separator(text: str) -> str:
     sign = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}.get(text, text)
-    if len(sign) != 1 or sign in "\r\n\"":
+    if len(sign) != 1 or sign in '\r\n"':
         raise argparse.ArgumentTypeError(f"{text!r} is not a single sign, tab or space")
     return sign
 

@@ -130,9 +130,7 @@ def _run(arguments: argparse.Namespace) -> None:
             ["", *comparison.names],
             [
                 [name, *row]
-                for name, row in zip(
-                    comparison.names, comparison.agreement.tolist(), strict=True
-                )
+                for name, row in zip(comparison.names, comparison.agreement.tolist(), strict=True)
             ],
         )
     say(arguments, f"\n{_verdict(comparison)}\n")
@@ -142,9 +140,11 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _verdict(comparison: Any) -> str:
+    from coreclust.verdict import percent
+
     weak = [found.weak_fraction for found in comparison.measures]
     best = min(range(len(weak)), key=weak.__getitem__)
-    text = f"{comparison.names[best]} leaves the fewest items weak ({weak[best]:.0%})"
+    text = f"{comparison.names[best]} leaves the fewest items weak ({percent(weak[best])})"
     smallest = min((core.size for core in comparison.fitted[best].cores_), default=0)
     n_items = comparison.fitted[best].labels_.size
     if smallest < 0.05 * n_items:

@@ -109,7 +109,7 @@ def bash_script(commands: list[Command]) -> str:
                 words = shlex.quote(" ".join(option.choices))
                 values.append(f'    {pattern}) COMPREPLY=($(compgen -W {words} -- "$here")) ;;')
             elif option.takes_path:
-                values.append(f'    {pattern}) COMPREPLY=($(compgen -f -- "$here")) ;;')
+                values.append(f'    {pattern}) _coreclust_files "$here" ;;')
             elif option.takes_value:
                 values.append(f"    {pattern}) COMPREPLY=() ;;")
         if command.choices:
@@ -118,11 +118,13 @@ def bash_script(commands: list[Command]) -> str:
     names = shlex.quote(" ".join(command.name for command in commands))
     lines = [
         "# Completion of coreclust for bash, made by: coreclust completion bash",
+        # Names of files are cut at the ends of lines only: they may hold blanks.
+        "_coreclust_files() { local IFS=$'\\n'; COMPREPLY=($(compgen -f -- \"$1\")); }",
         "_coreclust() {",
         '  local here="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"',
         '  local command="${COMP_WORDS[1]}" words=""',
-        '  local IFS=$\' \\t\\n\'',
-        "  if [ \"$COMP_CWORD\" -eq 1 ]; then",
+        "  local IFS=$' \\t\\n'",
+        '  if [ "$COMP_CWORD" -eq 1 ]; then',
         f'    COMPREPLY=($(compgen -W {names}" --help --version" -- "$here")); return',
         "  fi",
         '  case "$command" in',
@@ -133,7 +135,7 @@ def bash_script(commands: list[Command]) -> str:
         "  fi",
         '  case "$command:$before" in',
         *values,
-        '    *) COMPREPLY=($(compgen -f -- "$here")) ;;',
+        '    *) _coreclust_files "$here" ;;',
         "  esac",
         "}",
         "complete -o filenames -F _coreclust coreclust",
@@ -177,11 +179,11 @@ def fish_script(commands: list[Command]) -> str:
     """Return the script for fish."""
     lines = ["# Completion of coreclust for fish, made by: coreclust completion fish"]
     names = " ".join(command.name for command in commands)
-    for command in commands:
-        lines.append(
-            f"complete -c coreclust -f -n 'not __fish_seen_subcommand_from {names}' "
-            f"-a {command.name} -d {_single(_plain(command.help))}"
-        )
+    lines += [
+        f"complete -c coreclust -f -n 'not __fish_seen_subcommand_from {names}' "
+        f"-a {command.name} -d {_single(_plain(command.help))}"
+        for command in commands
+    ]
     for command in commands:
         seen = f"complete -c coreclust -n '__fish_seen_subcommand_from {command.name}'"
         if command.choices:

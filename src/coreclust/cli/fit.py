@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,17 +94,9 @@ def _run(arguments: argparse.Namespace) -> None:
     out = folder_for(arguments, f"coreclust-{stem(arguments)}")
     cc = _fit(arguments, table)
     summary = _summary(arguments, table, cc)
-    files: dict[str, Path] = {}
     if out is not None:
-        files["Every item, core or weak"] = _write_items(out, table, cc)
-        if not arguments.no_plots:
-            files |= _draw(arguments, out, table, cc)
-        if arguments.report:
-            files["Report"] = out / "report.html"
-            cc.to_html(files["Report"], X=_frame(table), ids=table.ids)
-        files["Summary"] = out / "summary.json"
-        summary["files"] = [path.name for path in files.values()]
-        write_json(files["Summary"], summary)
+        summary["files"] = _write(arguments, out, table, cc)
+        write_json(out / "summary.json", summary)
     elif arguments.report:
         notice(arguments, "note: no report is written: --json without --out writes no files.")
     if arguments.json:
@@ -120,8 +113,10 @@ def _run(arguments: argparse.Namespace) -> None:
             f"{summary['purity']['cores']:.3f} of their cores.",
         )
     say(arguments)
-    for what, path in files.items():
-        say(arguments, f"{what}: {path}")
+    say(arguments, f"Every item, core or weak: {out}/core_clusters.csv")
+    if arguments.report:
+        say(arguments, f"Report to look at: {out}/report.html")
+    say(arguments, f"All files are in {out}: {', '.join([*summary['files'], 'summary.json'])}")
     say(arguments, f"Again: {command_of(arguments)}")
 
 
@@ -145,7 +140,7 @@ def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
     )
     is_classifier = arguments.algorithm in CLASSIFIERS
     try:
-        return cc.fit(table.X, table.classes if is_classifier else None)
+        return cc.fit(_frame(table), table.classes if is_classifier else None)
     except ValueError as error:
         raise InputError(str(error)) from error
 
@@ -188,42 +183,66 @@ def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) ->
 
 def _items(table: Table, cc: CoreClustering) -> dict[str, list[Any]]:
     """Return the columns of the table of items."""
-    items = cc.item_table(details=False)
-    columns = {
+    strength: list[float | None] = [None] * len(table.ids)
+    cluster: list[Any] = [None] * len(table.ids)
+    for core in cc.cores_:
+        name = cc.cluster_names_[core.label].item()
+        for item, share in zip(core.members.tolist(), core.strength.tolist(), strict=True):
+            # A member that never met another one has no strength.
+            strength[item] = None if share != share else round(share, 4)
+            cluster[item] = name
+    columns: dict[str, list[Any]] = {
         "id": table.ids,
-        "cluster": items["cluster"].tolist(),
+        "cluster": cluster,
         "core": (cc.labels_ >= 0).tolist(),
-        "strength": items["strength"].round(4).tolist(),
+        "strength": strength,
     }
     if table.classes is not None:
         columns["class"] = table.classes.tolist()
     return columns
 
 
-def _write_items(out: Path, table: Table, cc: CoreClustering) -> Path:
+def _write(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClustering) -> list[str]:
+    """Write the files for people and return their names."""
     from coreclust.cli.output import write_csv
 
     columns = _items(table, cc)
     columns["core"] = ["yes" if core else "no" for core in columns["core"]]
-    columns["strength"] = ["" if value != value else value for value in columns["strength"]]
-    path = out / "core_clusters.csv"
-    write_csv(path, list(columns), zip(*columns.values(), strict=True))
-    return path
+    write_csv(out / "core_clusters.csv", list(columns), zip(*columns.values(), strict=True))
+    files = ["core_clusters.csv"]
+    if arguments.report:
+        cc.to_html(out / "report.html", X=_frame(table), ids=table.ids)
+        files.append("report.html")
+    if not arguments.no_plots:
+        files += _draw(arguments, out, table, cc)
+    return files
 
 
-def _draw(
-    arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClustering
-) -> dict[str, Path]:
+def _draw(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClustering) -> list[str]:
+    """Draw all pictures and return the names of their files."""
     from coreclust.cli.output import notice, save_figure
-    from coreclust.plotting import CoreClusterDisplay
+    from coreclust.plotting import (
+        AlphaPathDisplay,
+        ClusterSizesDisplay,
+        CooccurrenceDisplay,
+        CoreClusterDisplay,
+        StrengthDisplay,
+    )
 
+    displays: dict[str, Callable[[], Any]] = {
+        "core_clusters.png": lambda: CoreClusterDisplay.from_estimator(cc, _frame(table)),
+        "cooccurrence.png": lambda: CooccurrenceDisplay.from_estimator(cc),
+        "alpha_path.png": lambda: AlphaPathDisplay.from_estimator(cc),
+        "cluster_sizes.png": lambda: ClusterSizesDisplay.from_estimator(cc),
+        "strength.png": lambda: StrengthDisplay.from_estimator(cc),
+    }
     try:
-        display = CoreClusterDisplay.from_estimator(cc, _frame(table))
+        for name, draw in displays.items():
+            save_figure(draw().figure_, out / name)
     except ImportError:
         notice(arguments, "note: no pictures: install matplotlib (pip install 'coreclust[plot]').")
-        return {}
-    save_figure(display.figure_, out / "core_clusters.png")
-    return {"Picture": out / "core_clusters.png"}
+        return []
+    return list(displays)
 
 
 def _frame(table: Table) -> Any:

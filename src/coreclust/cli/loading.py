@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -51,6 +52,24 @@ def load(arguments: argparse.Namespace) -> Table:
     return table
 
 
+def reading_words(arguments: argparse.Namespace) -> list[str]:
+    """Return the options about the table, to be given to another command."""
+    words: list[str] = []
+    for name in ("id", "label", "separator", "encoding"):
+        value = getattr(arguments, name)
+        if value is not None:
+            words += [f"--{name}", "tab" if value == "\t" else value]
+    for name in ("drop", "missing"):
+        for value in getattr(arguments, name):
+            words += [f"--{name}", value]
+    for name in ("one_hot", "drop_missing", "scale"):
+        if getattr(arguments, name):
+            words.append("--" + name.replace("_", "-"))
+    if arguments.header is not None:
+        words.append("--header" if arguments.header else "--no-header")
+    return words
+
+
 def check_k(k: int | None, n_items: int) -> int:
     """Return the number of clusters, if there can be as many."""
     if k is None:
@@ -75,13 +94,14 @@ def make_scheme(name: str) -> Any:
     """Return the scheme that goes by a name."""
     from coreclust.resampling import Bootstrap, SmoothedBootstrap, Subsample
 
-    return {
+    makers: dict[str, Callable[[], Any]] = {
         "bootstrap": Bootstrap,
         "all": lambda: Bootstrap("all"),
         "oob": lambda: Bootstrap("oob"),
         "subsample": Subsample,
         "smoothed": SmoothedBootstrap,
-    }[name]()
+    }
+    return makers[name]()
 
 
 def stem(arguments: argparse.Namespace) -> str:

@@ -73,7 +73,9 @@ def _fail(error: BaseException, code: int) -> int:
     return code
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *_where: Any) -> None:
+def _show_warning(
+    message: Warning | str, category: type[Warning], *_where: Any, **_more: Any
+) -> None:
     # Where in the code it arose is of no use here; what it says is.
     if issubclass(category, UserWarning):
         print(f"coreclust: warning: {' '.join(str(message).split())}", file=sys.stderr)

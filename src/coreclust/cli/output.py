@@ -113,9 +113,7 @@ def print_table(
         A row to make stand out.
     """
     cells = [[cell_text(value) for value in row] for row in rows]
-    numeric = [
-        all(_is_figure(row[position]) for row in rows) for position in range(len(header))
-    ]
+    numeric = [all(_is_figure(row[position]) for row in rows) for position in range(len(header))]
     if sys.stdout.isatty() and _print_by_rich(header, cells, numeric, marked):
         return
     lines = [list(header), *cells]
@@ -141,9 +139,7 @@ def cell_text(value: Any) -> str:
 
 def save_figure(figure: Any, path: Path) -> None:
     """Write a figure of matplotlib as PNG, the same bytes every time."""
-    write_whole(
-        path, lambda file: figure.savefig(file, format="png", metadata={"Software": None})
-    )
+    write_whole(path, lambda file: figure.savefig(file, format="png", metadata={"Software": None}))
 
 
 def _print_by_rich(

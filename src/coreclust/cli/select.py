@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
     from coreclust.algorithms import make_algorithm
     from coreclust.cli.errors import InputError
-    from coreclust.cli.loading import check_k, load, make_scheme, stem
+    from coreclust.cli.loading import check_k, load, make_scheme, reading_words, stem
     from coreclust.cli.output import (
         command_of,
         folder_for,
@@ -177,11 +178,9 @@ def _run(arguments: argparse.Namespace) -> None:
         say(arguments, f"{what}: {path}")
     say(arguments, f"Again: {command_of(arguments)}")
     if number.stable:
-        say(
-            arguments,
-            f"Next: coreclust fit {arguments.data} --algorithm {arguments.algorithm} "
-            f"-k {number.n_clusters}",
-        )
+        algorithm = ["--algorithm", arguments.algorithm, "-k", str(number.n_clusters)]
+        words = ["coreclust", "fit", str(arguments.data), *algorithm, *reading_words(arguments)]
+        say(arguments, f"Next: {shlex.join(words)}")
 
 
 def _draw(arguments: argparse.Namespace, out: Path, number: Any) -> dict[str, Path]:

@@ -143,10 +143,7 @@ def compare_algorithms(
     purity = None
     if y is not None:
         purity = np.array(
-            [
-                [purity_score(y, cc.reference_labels_), purity_score(y, cc.labels_)]
-                for cc in fitted
-            ]
+            [[purity_score(y, cc.reference_labels_), purity_score(y, cc.labels_)] for cc in fitted]
         )
     n = len(fitted)
     agreement, core_rand = np.eye(n), np.full((n, n), np.nan)

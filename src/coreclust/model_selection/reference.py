@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 Draw = Callable[[NDArray[np.float64], np.random.Generator], NDArray[np.float64]]
 
 
-def uniform_reference(
-    X: NDArray[np.float64], rng: np.random.Generator
-) -> NDArray[np.float64]:
+def uniform_reference(X: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw as many items evenly from the box around X along its principal components.
 
     Examples
@@ -31,9 +29,7 @@ def uniform_reference(
     return np.ascontiguousarray(drawn @ axes + centre)
 
 
-def permuted_reference(
-    X: NDArray[np.float64], rng: np.random.Generator
-) -> NDArray[np.float64]:
+def permuted_reference(X: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     """Shuffle every column of X by itself.
 
     Examples

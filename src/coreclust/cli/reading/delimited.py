@@ -161,19 +161,18 @@ def _without_empty_end(rows: list[Row]) -> list[Row]:
     return [head, *body] if len(rows) > 1 else body
 
 
-def _check_widths(
-    path: Path, rows: list[Row], width: int, separator: str, *, header: bool
-) -> None:
+def _check_widths(path: Path, rows: list[Row], width: int, separator: str, *, header: bool) -> None:
     odd = [(line, len(cells)) for line, cells in rows if len(cells) != width]
     if not odd:
         return
     line, found = odd[0]
     sign = {"\t": "a tab", SPACES: "blanks"}.get(separator, repr(separator))
-    expected = "the header" if header else "most lines"
+    expected = "the header has" if header else "most lines have"
     others = "" if len(odd) == 1 else f" ({len(odd)} such lines)"
+    cells = "cell" if found == 1 else "cells"
     raise InputError(
-        f"{path}: line {line} has {found} {'cell' if found == 1 else 'cells'} and {expected} {'has' if header else 'have'} "
-        f"{width}, separated by {sign}{others}; mend the file, or name its --separator."
+        f"{path}: line {line} has {found} {cells} and {expected} {width}, separated by "
+        f"{sign}{others}; mend the file, or name its --separator."
     )
 
 

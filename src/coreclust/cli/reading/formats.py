@@ -37,7 +37,7 @@ def read_npy(path: Path) -> RawTable:
 def read_parquet(path: Path) -> RawTable:
     """Read a Parquet file; an index that names the rows becomes their ids."""
     try:
-        import pyarrow  # noqa: F401  (pandas asks for it late, and at length)
+        import pyarrow as pa  # noqa: F401  (pandas asks for it late, and at length)
     except ImportError as error:
         raise InputError(
             "Parquet files need pyarrow; install it with: pip install 'coreclust[formats]'"
@@ -55,9 +55,7 @@ def read_parquet(path: Path) -> RawTable:
         ids = [str(name) for name in frame.index]
         notices.append("The index of the frame was taken as the ids of the rows.")
     names = distinct_names([str(name) for name in frame.columns], notices)
-    columns = [
-        _column(name, frame.iloc[:, position]) for position, name in enumerate(names)
-    ]
+    columns = [_column(name, frame.iloc[:, position]) for position, name in enumerate(names)]
     return RawTable(columns, range(1, len(frame) + 1), ids=ids, notices=notices)
 
 

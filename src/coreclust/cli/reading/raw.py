@@ -55,7 +55,7 @@ class RawTable:
 
 
 def distinct_names(names: list[str], notices: list[str]) -> list[str]:
-    """Number names that come more than once, and name those without one by their position."""
+    """Tell apart names that come more than once, and name columns without a name."""
     taken: set[str] = set(names)
     seen: set[str] = set()
     result: list[str] = []

@@ -136,7 +136,7 @@ def read_table(
     ids = [name for name, keep in zip(ids, kept, strict=True) if keep]
     if len(set(ids)) < len(ids):
         n_twice = sum(count > 1 for count in Counter(ids).values())
-        comes = 'comes' if n_twice == 1 else 'come'
+        comes = "comes" if n_twice == 1 else "come"
         notices.append(f"{_count(n_twice, 'id')} {comes} more than once.")
     if id_at is None:
         notices += _forgotten_ids(features)
@@ -172,9 +172,7 @@ def _read(
     )
 
 
-def _features(
-    path: Path, raw: RawTable, left_out: set[int], one_hot_encode: bool
-) -> list[Feature]:
+def _features(path: Path, raw: RawTable, left_out: set[int], one_hot_encode: bool) -> list[Feature]:
     """Return the columns to cluster by, and say what was made of the others."""
     features: list[Feature] = []
     aside: dict[str, list[str]] = {}  # columns by what there is to say of them
@@ -235,7 +233,8 @@ def _complete_rows(
         n_infinite = int(np.isinf(X).sum())
         found = [f"{n_missing} missing" if n_missing else "", f"{n_infinite} infinite"]
         kinds = " and ".join(found[: 1 + bool(n_infinite)]) if n_missing else found[1]
-        where = [f.name for f, bad in zip(features, ~np.isfinite(X).all(axis=0), strict=True) if bad]
+        bad = np.flatnonzero(~np.isfinite(X).all(axis=0))
+        where = [features[column].name for column in bad]
         columns = join_names([*where, *(["the classes"] if without_class.any() else [])], most=4)
         n_values = n_missing + n_infinite
         raise InputError(
