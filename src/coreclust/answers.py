@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import warnings
 from typing import Any, Self, cast
 
@@ -267,6 +268,55 @@ class CoreAnswers(BaseEstimator):
         """
         check_is_fitted(self)
         return item_table(self, details=details)
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        X: Any = None,
+        *,
+        ids: Any = None,
+        title: str | None = None,
+        positions: ArrayLike | None = None,
+    ) -> None:
+        """Write a report to look at: one HTML file that opens offline and in any browser.
+
+        It holds the verdict in words, a scatter plot with a slider for alpha, the weak fraction
+        against alpha, a heat map of co-occurrence, the table of clusters, a table of items to
+        search, sort and download, and how it was all made. Above 10,000 items, a sample of
+        them is drawn and listed, and the report says so.
+
+        Parameters
+        ----------
+        path : path
+            The file, written whole or not at all.
+        X : array-like of shape (n_items, n_features), default=None
+            The data, to draw items by: two features as they are, more by their first two
+            principal components. By default the frame that was fitted, if it was one; else
+            items are drawn by cluster and strength.
+        ids : sequence of n_items names, default=None
+            By default the index of the frame that was fitted, or the positions of the items.
+        title : str, default=None
+            Of the page.
+        positions : array-like of shape (n_items, 2), default=None
+            Where to draw the items instead, for instance a UMAP embedding.
+
+        Raises
+        ------
+        ImportError
+            If what ``coreclust[report]`` installs is missing.
+
+        Examples
+        --------
+        >>> from sklearn.cluster import KMeans
+        >>> from sklearn.datasets import load_iris
+        >>> from coreclust import CoreClustering
+        >>> X = load_iris(as_frame=True).data
+        >>> cc = CoreClustering(KMeans(3), n_resamples=50, random_state=0).fit(X)
+        >>> cc.to_html("report.html", title="Iris")  # doctest: +SKIP
+        """
+        from coreclust.report import write_report
+
+        write_report(self, path, X, ids=ids, title=title, positions=positions)
 
     def _reachable_alphas(self) -> NDArray[np.float64]:
         """Return the usual alphas, without those at which hardly any pair can be an edge."""

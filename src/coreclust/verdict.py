@@ -71,9 +71,24 @@ def verdict(fitted: CoreAnswers) -> str:
     probability of at least 0.9. The cores are proven to be the largest possible.
     """
     first = headline(fitted)
-    sentences = [first[0].upper() + first[1:] + "."]
+    return f"{first[0].upper()}{first[1:]}. {explanation(fitted)}".rstrip()
+
+
+def explanation(fitted: CoreAnswers) -> str:
+    """Say what stands behind the headline: the verdict without its first sentence.
+
+    Parameters
+    ----------
+    fitted : CoreClustering
+        Fitted.
+
+    Returns
+    -------
+    text : str
+    """
+    sentences: list[str] = []
     if fitted.cores_:
-        sentences += [_counts(fitted), _worst(fitted), _promise(fitted), _proof(fitted.cores_)]
+        sentences = [_counts(fitted), _worst(fitted), _promise(fitted), _proof(fitted.cores_)]
     if fitted.n_dropped_resamples_:
         n_dropped = fitted.n_dropped_resamples_
         were = "was" if n_dropped == 1 else "were"
