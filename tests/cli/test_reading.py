@@ -353,7 +353,8 @@ def test_a_first_column_without_a_name_is_ids(text, read):
 def test_ids_that_were_forgotten(read):
     rows = "".join(f"{10 - i},{i * i}\n" for i in range(5))
     (text,) = read(f"patient_id,x\n{rows}").notices
-    assert text.startswith("Column patient_id looks like an id; if it is, say --id patient_id")
+    assert text.startswith("Column patient_id looks like an id, and is clustered by")
+    assert text.endswith("--id patient_id or --drop patient_id keeps it out.")
     assert read(f"patient_id,x\n{rows}", id_column="patient_id").notices == []
     assert read(f"height,x\n{rows}").notices == []
 

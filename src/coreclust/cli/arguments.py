@@ -26,10 +26,14 @@ exit codes:
 """
 
 
-def add_command(commands: Any, name: str, *, summary: str, text: str, examples: str) -> Any:
+def add_command(
+    commands: Any, name: str, *, usage: str, summary: str, text: str, examples: str
+) -> Any:
     """Add a command that reads a table."""
     command = commands.add_parser(
         name,
+        # All options at once would bury the line that says what was wrong.
+        usage=f"coreclust {name} FILE {usage} [options]",
         help=summary,
         description=text,
         epilog=f"examples:\n{examples}\n{_READING_EPILOG}",

@@ -32,6 +32,7 @@ def add(commands: Any) -> None:
     compare = add_command(
         commands,
         "compare",
+        usage="-k K",
         summary="which algorithm suits a table",
         text="Core cluster a table by several algorithms, on the same samples: how much of each\n"
         "clustering is stable, and where they agree. Writes comparison.csv, agreement.csv,\n"
@@ -61,7 +62,7 @@ def add(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     from coreclust.cli.errors import InputError
-    from coreclust.cli.loading import check_classes, check_k, load, make_scheme, stem
+    from coreclust.cli.loading import check_classes, check_k, check_k_given, load, make_scheme, stem
     from coreclust.cli.output import (
         command_of,
         folder_for,
@@ -72,9 +73,12 @@ def _run(arguments: argparse.Namespace) -> None:
     )
     from coreclust.model_selection import compare_algorithms
 
+    clusters = bool(set(arguments.algorithms) & set(CLUSTERERS))
+    if clusters:
+        check_k_given(arguments.k)
     table = load(arguments)
     check_classes(table, arguments.algorithms)
-    if set(arguments.algorithms) & set(CLUSTERERS):
+    if clusters:
         check_k(arguments.k, len(table.X))
     out = folder_for(arguments, f"coreclust-{stem(arguments)}")
     try:
@@ -85,7 +89,7 @@ def _run(arguments: argparse.Namespace) -> None:
             y=table.classes,
             alpha=arguments.alpha,
             n_resamples=arguments.resamples,
-            resampling=make_scheme(arguments.scheme),
+            resampling=make_scheme(arguments.scheme, arguments.algorithms),
             confidence=arguments.confidence,
             n_jobs=arguments.jobs,
             random_state=arguments.seed,

@@ -38,6 +38,7 @@ def add(commands: Any) -> None:
     fit = add_command(
         commands,
         "fit",
+        usage="-k K",
         summary="core clusters of a table",
         text="Find the core of every cluster of a table: the largest set of items in which every\n"
         "two land together in nearly all samples. Writes core_clusters.csv (a row an item),\n"
@@ -75,7 +76,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    from coreclust.cli.loading import check_classes, check_k, load, stem
+    from coreclust.cli.loading import check_classes, check_k, check_k_given, load, stem
     from coreclust.cli.output import (
         command_of,
         folder_for,
@@ -87,6 +88,10 @@ def _run(arguments: argparse.Namespace) -> None:
     )
     from coreclust.verdict import verdict
 
+    if arguments.algorithm in CLUSTERERS:
+        check_k_given(arguments.k)
+    if arguments.report:
+        _check_report()
     table = load(arguments)
     check_classes(table, [arguments.algorithm])
     if arguments.algorithm in CLUSTERERS:
@@ -102,7 +107,9 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(to_json({**summary, "items": _items(table, cc)}))
         return
-    say(arguments, f"{arguments.data}: {len(table.X)} items, {table.X.shape[1]} features\n")
+    n_items, n_features = table.X.shape
+    features = "feature" if n_features == 1 else "features"
+    say(arguments, f"{arguments.data}: {n_items} items, {n_features} {features}\n")
     rows = cc.summary()
     print_table(list(rows.columns), rows.values.tolist())
     say(arguments, f"\n{verdict(cc)}")
@@ -120,6 +127,14 @@ def _run(arguments: argparse.Namespace) -> None:
     say(arguments, f"Again: {command_of(arguments)}")
 
 
+def _check_report() -> None:
+    """Raise before any work if the report could not be written after it."""
+    from importlib.util import find_spec
+
+    if any(find_spec(name) is None for name in ("jinja2", "vl_convert")):
+        raise ImportError("--report needs more packages: pip install 'coreclust[report]'")
+
+
 def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
     from coreclust import CoreClustering
     from coreclust.algorithms import make_algorithm
@@ -130,7 +145,7 @@ def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
         make_algorithm(arguments.algorithm, arguments.k or 0),
         alpha=arguments.alpha,
         n_resamples=arguments.resamples,
-        resampling=make_scheme(arguments.scheme),
+        resampling=make_scheme(arguments.scheme, [arguments.algorithm]),
         confidence=arguments.confidence,
         noise=arguments.noise,
         time_limit=arguments.time_limit,

@@ -70,15 +70,18 @@ def reading_words(arguments: argparse.Namespace) -> list[str]:
     return words
 
 
-def check_k(k: int | None, n_items: int) -> int:
-    """Return the number of clusters, if there can be as many."""
+def check_k_given(k: int | None) -> None:
+    """Raise if the number of clusters is missing."""
     if k is None:
         raise InputError(
             "-k is needed: the number of clusters (coreclust select helps to choose it)."
         )
+
+
+def check_k(k: int, n_items: int) -> None:
+    """Raise if there cannot be as many clusters."""
     if k >= n_items:
         raise InputError(f"-k {k} is too many: there are {n_items} items.")
-    return k
 
 
 def check_classes(table: Table, names: list[str]) -> None:
@@ -90,10 +93,17 @@ def check_classes(table: Table, names: list[str]) -> None:
             raise InputError(f"{name} is a classifier and needs classes; name them by --label.")
 
 
-def make_scheme(name: str) -> Any:
-    """Return the scheme that goes by a name."""
+def make_scheme(name: str, algorithms: list[str]) -> Any:
+    """Return the scheme that goes by a name, if the algorithms can do with it."""
+    from coreclust.algorithms import make_algorithm
     from coreclust.resampling import Bootstrap, SmoothedBootstrap, Subsample
 
+    unable = [one for one in algorithms if not hasattr(make_algorithm(one, 2), "predict")]
+    if name in ("all", "oob") and unable:
+        raise InputError(
+            f"--scheme {name} labels items that a clustering was not made of, and {unable[0]} "
+            "cannot do that; use another scheme or algorithm."
+        )
     makers: dict[str, Callable[[], Any]] = {
         "bootstrap": Bootstrap,
         "all": lambda: Bootstrap("all"),

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from coreclust.cli.errors import InputError
 from coreclust.files import write_whole
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -37,6 +38,8 @@ def folder_for(arguments: argparse.Namespace, default: str) -> Path | None:
     if arguments.json and arguments.out is None:
         return None
     out = Path(default) if arguments.out is None else arguments.out
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file; name a folder by --out.")
     out.mkdir(parents=True, exist_ok=True)
     return Path(out)
 

@@ -31,6 +31,7 @@ def add(commands: Any) -> None:
     select = add_command(
         commands,
         "select",
+        usage="[-k RANGE]",
         summary="how many clusters",
         text="Choose the number of clusters: the one at which they are more stable than those of\n"
         "data without structure. 1, and none at all, are possible answers. Writes selection.csv,\n"
@@ -108,7 +109,7 @@ def _run(arguments: argparse.Namespace) -> None:
             arguments.k,
             alpha=arguments.alpha,
             n_resamples=arguments.resamples,
-            resampling=make_scheme(arguments.scheme),
+            resampling=make_scheme(arguments.scheme, [arguments.algorithm]),
             criterion=arguments.criterion,
             reference=arguments.reference,
             n_references=arguments.references,

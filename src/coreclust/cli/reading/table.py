@@ -138,8 +138,7 @@ def read_table(
         n_twice = sum(count > 1 for count in Counter(ids).values())
         comes = "comes" if n_twice == 1 else "come"
         notices.append(f"{_count(n_twice, 'id')} {comes} more than once.")
-    if id_at is None:
-        notices += _forgotten_ids(features)
+    notices += _forgotten_ids(features)
     return Table(
         X=X[kept],
         feature_names=[feature.name for feature in features],
@@ -273,7 +272,8 @@ def _ids(raw: RawTable, id_at: int | None) -> tuple[list[str], str]:
 def _forgotten_ids(features: list[Feature]) -> list[str]:
     names = [f.name for f in features if looks_like_ids(f.name, f.values)]
     return [
-        f"Column {name} looks like an id; if it is, say --id {name}, or it will be clustered by."
+        f"Column {name} looks like an id, and is clustered by like any other; --id {name} or "
+        f"--drop {name} keeps it out."
         for name in names[:1]
         if len(features) > 1
     ]
