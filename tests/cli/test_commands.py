@@ -6,6 +6,7 @@ import json
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -403,6 +404,16 @@ def test_help_has_examples_and_exit_codes_for_every_command():
         assert "example" in text
         assert f"coreclust {name}" in text
         assert name not in ("fit", "select", "compare") or "exit codes:" in text
+
+
+def test_the_picture_of_a_terminal_shows_these_commands_and_fetches_nothing():
+    picture = Path(__file__).parents[2] / "docs" / "images" / "terminal.svg"
+    text = picture.read_text().replace("&#160;", " ")
+    assert picture.stat().st_size < 200_000
+    assert "coreclust select iris.csv" in text
+    assert "&lt;- recommended" in text or "<- recommended" in text
+    assert "url(http" not in text
+    assert "href" not in text
 
 
 def test_help_does_not_wait_for_anything_heavy(tmp_path):

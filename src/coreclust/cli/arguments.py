@@ -110,7 +110,12 @@ def add_sampling(command: Any, *, resamples: int, schemes: tuple[str, ...] = SCH
         "of bag; subsample (half the items); smoothed (a bootstrap that moves the copies); "
         "default: %(default)s",
     )
-    group.add_argument("--seed", type=whole(0, 2**32 - 1), default=0, help="default: %(default)s")
+    group.add_argument(
+        "--seed",
+        type=whole(0, 2**32 - 1),
+        default=0,
+        help="same seed, same answer; default: %(default)s",
+    )
     group.add_argument(
         "--jobs", type=jobs, metavar="N", help="processes or threads, -1 for one a core"
     )

@@ -213,7 +213,8 @@ def _zsh_value(option: Option) -> str:
 
 def _first_part(text: str | None) -> str:
     """Return the help of an option up to its first semicolon: a line in a menu."""
-    return (text or "").split(";")[0].replace("%(default)s", "").strip()
+    first = (text or "").split(";")[0].strip()
+    return "" if first.startswith("default:") else first
 
 
 def _plain(text: str) -> str:

@@ -49,7 +49,7 @@ def add(commands: Any) -> None:
         "--algorithm",
         choices=(*CLUSTERERS, *CLASSIFIERS),
         default="kmeans",
-        help="default: %(default)s; rf and svm are classifiers and need --label",
+        help="how to cluster; default: %(default)s; rf and svm are classifiers and need --label",
     )
     fit.add_argument("-k", type=whole(1, MOST_K), metavar="K", help="number of clusters")
     add_reading(fit)

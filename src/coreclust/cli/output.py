@@ -155,7 +155,7 @@ def _print_by_rich(
         from rich.text import Text
     except ImportError:
         return False
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name, right in zip(header, numeric, strict=True):
         table.add_column(Text(name), justify="right" if right else "left")
     for position, line in enumerate(cells):

@@ -46,7 +46,10 @@ def add(commands: Any) -> None:
         help="numbers of clusters to try, such as 2..10 or 2,3,5; default: 2..10",
     )
     select.add_argument(
-        "--algorithm", choices=CLUSTERERS, default="kmeans", help="default: %(default)s"
+        "--algorithm",
+        choices=CLUSTERERS,
+        default="kmeans",
+        help="how to cluster; default: %(default)s",
     )
     select.add_argument(
         "--criterion",
@@ -162,11 +165,11 @@ def _run(arguments: argparse.Namespace) -> None:
     shown = {
         "k": "k",
         "weak_fraction": "weak",
-        "reference_weak_fraction": "weak by chance",
+        "reference_weak_fraction": "(chance)",
         "mean_jaccard": "Jaccard",
-        "reference_mean_jaccard": "by chance",
+        "reference_mean_jaccard": "(chance)",
         "ambiguous_pairs": "ambiguous",
-        "reference_ambiguous_pairs": "by chance ",
+        "reference_ambiguous_pairs": "(chance)",
         "p_value": "p",
     }
     marked = None if not number.stable else int(rows["recommended"].argmax())

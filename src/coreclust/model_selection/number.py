@@ -362,6 +362,10 @@ def _decide(
         if others:
             names = ", ".join(map(str, others))
             return int(ks[best]), f"{text}, by the widest margin; so are {names}, by less."
+        shaky = ks[surprising & ~eligible].tolist()
+        if shaky:
+            names = ", ".join(map(str, shaky))
+            return int(ks[best]), f"{text}; at {names} there is structure, too, but more are weak."
         return int(ks[best]), f"{text}{', and at no other k tried' if ks.size > 1 else ''}."
     if surprising.any():
         best = int(np.where(surprising, gain, -np.inf).argmax())
