@@ -9,7 +9,9 @@ from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -317,6 +319,29 @@ class CoreAnswers(BaseEstimator):
         from coreclust.report import write_report
 
         write_report(self, path, X, ids=ids, title=title, positions=positions)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        settings = super().__repr__(N_CHAR_MAX)
+        if not hasattr(self, "cores_"):
+            return settings
+        from coreclust.report.notebook import as_text
+
+        return f"{settings}\n{as_text(self)}"
+
+    def _repr_html_inner(self) -> str:
+        """Return what a notebook shows: the answer, and scikit-learn's diagram."""
+        diagram = estimator_html_repr(self)
+        if not hasattr(self, "cores_"):
+            return diagram
+        from coreclust.report.notebook import as_html
+
+        return as_html(self) + diagram
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = {"text/plain": repr(self)}
+        if get_config()["display"] == "diagram":
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
 
     def _reachable_alphas(self) -> NDArray[np.float64]:
         """Return the usual alphas, without those at which hardly any pair can be an edge."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import platform
 import warnings
@@ -93,10 +94,12 @@ def check_ids(fitted: CoreAnswers, ids: Any) -> list[str | int | float]:
 
 def _plain(value: Any) -> str | int | float:
     """Return a name as a number or as text that any file can hold."""
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+    if isinstance(value, (bool, np.bool_)):
+        return str(value)
+    if isinstance(value, numbers.Integral):
         whole = int(value)
         return whole if abs(whole) <= _MAX_EXACT else str(whole)
-    if isinstance(value, numbers.Real) and not isinstance(value, bool) and np.isfinite(value):
+    if isinstance(value, numbers.Real) and math.isfinite(value):
         return float(value)
     return clean(str(value))
 
@@ -216,6 +219,10 @@ def how_made(fitted: CoreAnswers, path: CorePath) -> list[tuple[str, str]]:
     if fitted.confidence is not None:
         confidence = f"{fitted.confidence:g}, {fitted.guarantee}"
     limit = "none" if fitted.time_limit is None else f"{fitted.time_limit:g} s"
+    versions = (
+        f"coreclust {__version__}, scikit-learn {sklearn.__version__}, "
+        f"numpy {np.__version__}, Python {platform.python_version()}"
+    )
     rows = [
         ("Items", f"{fitted.labels_.size:,}"),
         ("Features", f"{fitted.n_features_in_:,}" if hasattr(fitted, "n_features_in_") else ""),
@@ -230,11 +237,7 @@ def how_made(fitted: CoreAnswers, path: CorePath) -> list[tuple[str, str]]:
         ("Proven largest", proof),
         ("Time limit of the search", limit),
         ("Engine", fitted.engine_),
-        (
-            "Versions",
-            f"coreclust {__version__}, scikit-learn {sklearn.__version__}, "
-            f"numpy {np.__version__}, Python {platform.python_version()}",
-        ),
+        ("Versions", versions),
     ]
     return [(name, clean(text)) for name, text in rows if text]
 

@@ -111,7 +111,7 @@ def _libraries() -> tuple[Any, str]:
     """Return the templates and the charts' code; say what to install if something is missing."""
     try:
         import jinja2
-        import matplotlib  # noqa: F401
+        import matplotlib as mpl  # noqa: F401
         import vl_convert  # noqa: F401
     except ImportError as error:
         raise ImportError(
