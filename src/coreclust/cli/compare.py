@@ -127,7 +127,8 @@ def _run(arguments: argparse.Namespace) -> None:
         print(to_json(answer))
         return
     names = {"weak_fraction": "weak", "mean_jaccard": "Jaccard", "ambiguous_pairs": "ambiguous"}
-    print_table([names.get(name, name) for name in rows.columns], rows.values.tolist())
+    header = [names.get(name, name).replace("_", " ") for name in rows.columns]
+    print_table(header, rows.values.tolist())
     if len(comparison.names) > 1:
         say(arguments, "\nItems that two algorithms judge alike, both core or both not:\n")
         print_table(

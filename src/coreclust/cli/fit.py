@@ -104,14 +104,14 @@ def _run(arguments: argparse.Namespace) -> None:
         write_json(out / "summary.json", summary)
     elif arguments.report:
         notice(arguments, "note: no report is written: --json without --out writes no files.")
-    if arguments.json:
+    if arguments.json or out is None:
         print(to_json({**summary, "items": _items(table, cc)}))
         return
     n_items, n_features = table.X.shape
     features = "feature" if n_features == 1 else "features"
     say(arguments, f"{arguments.data}: {n_items} items, {n_features} {features}\n")
     rows = cc.summary()
-    print_table(list(rows.columns), rows.values.tolist())
+    print_table([name.replace("_", " ") for name in rows.columns], rows.values.tolist())
     say(arguments, f"\n{verdict(cc)}")
     if "purity" in summary:
         say(
@@ -120,9 +120,9 @@ def _run(arguments: argparse.Namespace) -> None:
             f"{summary['purity']['cores']:.3f} of their cores.",
         )
     say(arguments)
-    say(arguments, f"Every item, core or weak: {out}/core_clusters.csv")
+    say(arguments, f"Every item, core or weak: {out / 'core_clusters.csv'}")
     if arguments.report:
-        say(arguments, f"Report to look at: {out}/report.html")
+        say(arguments, f"Report to look at: {out / 'report.html'}")
     say(arguments, f"All files are in {out}: {', '.join([*summary['files'], 'summary.json'])}")
     say(arguments, f"Again: {command_of(arguments)}")
 
