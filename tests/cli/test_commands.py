@@ -393,7 +393,7 @@ def test_help_has_examples_and_exit_codes_for_every_command():
     parser = make_parser()
     assert "exit codes:" in parser.format_help()
     names = [command.name for command in commands_of(parser)]
-    assert names == ["fit", "select", "compare", "demo", "reproduce", "completion"]
+    assert {"fit", "select", "compare", "demo", "reproduce", "completion"} <= set(names)
     (subparsers,) = [
         action
         for action in parser._actions

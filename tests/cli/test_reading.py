@@ -350,6 +350,32 @@ def test_a_first_column_without_a_name_is_ids(text, read):
     assert "taken as the ids" in table.notices[-1]
 
 
+def test_a_first_column_may_be_called_column1(read):
+    assert read("column1,x\n5,2\n6,4\n").feature_names == ["column1", "x"]
+
+
+def test_the_separator_that_excel_is_told(read, error):
+    assert read("sep=;\nx,y;z\n1;2\n3;4\n").feature_names == ["x,y", "z"]
+    assert "line 3 has 3 cells" in error("sep=;\nx;z\n1;2;3\n4;5\n")
+
+
+@pytest.mark.parametrize("above", ["# made on a Monday\n# by hand\n", "#\n\n# x and y, both\n"])
+def test_comments_above_the_table(above, read, error):
+    assert read(f"{above}x,y\n1,2\n3,4\n").feature_names == ["x", "y"]
+    assert read(f"{above}1,2\n3,4\n5,6\n").X.shape == (3, 2)
+    assert f"line {above.count(chr(10)) + 2} has 3 cells" in error(f"{above}x,y\n1,2,3\n4,5\n")
+
+
+def test_names_in_a_comment(read):
+    assert read("# x y\n1 2\n3 4\n").feature_names == ["x", "y"]
+    assert read("# note\n#x,y\n1,2\n3,4\n").feature_names == ["x", "y"]
+    assert read("# 1 2\n3 4\n5 6\n").X.shape == (2, 2)
+
+
+def test_nothing_but_comments(error):
+    assert "is empty" in error("# x\n# y\n")
+
+
 def test_ids_that_were_forgotten(read):
     rows = "".join(f"{10 - i},{i * i}\n" for i in range(5))
     (text,) = read(f"patient_id,x\n{rows}").notices

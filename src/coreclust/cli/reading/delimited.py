@@ -32,18 +32,24 @@ def read_delimited(
 ) -> RawTable:
     """Read a file with a row a line. None stands for: find out."""
     notices: list[str] = []
-    text = decode(path, encoding, notices)
+    text, said, comment = _preamble(decode(path, encoding, notices))
     if not text.strip():
         raise InputError(f"{path} is empty.")
+    separator = separator or said
     if separator is None:
         separator = find_separator(text, missing, tabs_first=path.suffix.lower() == ".tsv")
     rows = _split(path, text, separator)
     if not rows:
         raise InputError(f"{path} is empty.")
     rows = _without_empty_end(rows)
+    comma = separator != ","
     if header is None:
         head = [cells for _, cells in rows[:_LOOKED_AT]]
-        header = has_header(head, missing, decimal_comma=separator != ",")
+        header = has_header(head, missing, decimal_comma=comma)
+        said_names = _cut(comment, separator)[:1]  # behind a sign for comments, as numpy does
+        if not header and said_names and len(said_names[0][1]) == len(head[0]):
+            header = has_header([said_names[0][1], *head], missing, decimal_comma=comma)
+            rows = said_names + rows if header else rows
         if not header:
             notices.append(
                 "The first line holds data, so the columns are called column1, column2 and so on "
@@ -56,13 +62,14 @@ def read_delimited(
     if header and all(len(cells) == width + 1 for _, cells in rows):
         names, width = ["", *names], width + 1  # as R writes row names
     _check_widths(path, rows, width, separator, header=header)
+    unnamed = header and not names[0] and width > 1
     names = distinct_names(names or [""] * width, notices)
     columns = [
-        RawColumn(name, _cells(values, missing), decimal_comma=separator != ",")
+        RawColumn(name, _cells(values, missing), decimal_comma=comma)
         for name, values in zip(names, zip(*(cells for _, cells in rows), strict=True), strict=True)
     ]
     table = RawTable(columns, [line for line, _ in rows], "line", notices=notices)
-    if header and names[0] == "column1" and width > 1:
+    if unnamed:
         first = table.columns.pop(0)
         table.ids = ["" if value is None else value for value in first.values]
         notices.append("The first column has no name; it was taken as the ids of the rows.")
@@ -120,6 +127,23 @@ def has_header(
                 return True
     # Without a word above numbers, numbers in the first row are data.
     return n_numeric == 0
+
+
+def _preamble(text: str) -> tuple[str, str | None, str]:
+    """Blank out what stands above a table: the separator, as Excel takes it, and comments.
+
+    Returns the text, with as many lines as before, the separator if one is named, and the last
+    comment.
+    """
+    said = re.match(r"sep=([^\r\n])(?=\r?\n)", text, flags=re.IGNORECASE)
+    if said:
+        text = text[said.end() :]
+    comments = re.match(r"(?:\s*#[^\r\n]*(?:\r?\n|$))+", text)
+    if comments is None:
+        return text, said and said[1], ""
+    lines = comments[0].splitlines()
+    blank = "\n" * comments[0].count("\n")
+    return blank + text[comments.end() :], said and said[1], lines[-1].strip().lstrip("# ")
 
 
 def _split(path: Path, text: str, separator: str) -> list[Row]:
