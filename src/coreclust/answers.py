@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import os
 import warnings
 from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -280,6 +283,78 @@ class CoreAnswers(BaseEstimator):
         """
         check_is_fitted(self)
         return item_table(self, details=details)
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        X: Any = None,
+        *,
+        ids: Any = None,
+        title: str | None = None,
+        positions: ArrayLike | None = None,
+    ) -> None:
+        """Write a report to look at: one HTML file that opens offline and in any browser.
+
+        It holds the verdict in words, a scatter plot with a slider for alpha, the weak fraction
+        against alpha, a heat map of co-occurrence, the table of clusters, a table of items to
+        search, sort and download, and how it was all made. Above 10,000 items, a sample of
+        them is drawn and listed, and the report says so.
+
+        Parameters
+        ----------
+        path : path
+            The file, written whole or not at all.
+        X : array-like of shape (n_items, n_features), default=None
+            The data, to draw items by: two features as they are, more by their first two
+            principal components. By default the frame that was fitted, if it was one; else
+            items are drawn by cluster and strength.
+        ids : sequence of n_items names, default=None
+            By default the index of the frame that was fitted, or the positions of the items.
+        title : str, default=None
+            Of the page.
+        positions : array-like of shape (n_items, 2), default=None
+            Where to draw the items instead, for instance a UMAP embedding.
+
+        Raises
+        ------
+        ImportError
+            If what ``coreclust[report]`` installs is missing.
+
+        Examples
+        --------
+        >>> from sklearn.cluster import KMeans
+        >>> from sklearn.datasets import load_iris
+        >>> from coreclust import CoreClustering
+        >>> X = load_iris(as_frame=True).data
+        >>> cc = CoreClustering(KMeans(3), n_resamples=50, random_state=0).fit(X)
+        >>> cc.to_html("report.html", title="Iris")  # doctest: +SKIP
+        """
+        from coreclust.report import write_report
+
+        write_report(self, path, X, ids=ids, title=title, positions=positions)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        settings = super().__repr__(N_CHAR_MAX)
+        if not hasattr(self, "cores_"):
+            return settings
+        from coreclust.report.notebook import as_text
+
+        return f"{settings}\n{as_text(self)}"
+
+    def _repr_html_inner(self) -> str:
+        """Return what a notebook shows: the answer, and scikit-learn's diagram."""
+        diagram = estimator_html_repr(self)
+        if not hasattr(self, "cores_"):
+            return diagram
+        from coreclust.report.notebook import as_html
+
+        return as_html(self) + diagram
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = {"text/plain": repr(self)}
+        if get_config()["display"] == "diagram":
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
 
     def _reachable_alphas(self) -> NDArray[np.float64]:
         """Return the usual alphas, without those at which hardly any pair can be an edge."""

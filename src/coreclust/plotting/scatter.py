@@ -6,15 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.decomposition import PCA
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from coreclust.core_clustering import CoreClustering
-
-# Okabe and Ito's palette, which colour-blind people can tell apart, without its yellow.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_MARKERS = "osD^vP<>hX"
+from coreclust.plotting._items import check_positions, project
+from coreclust.plotting._style import TRIMMED_COLOUR, look_of, new_axes, plain, side_legend, tidy
 
 
 class CoreClusterDisplay:
@@ -81,8 +77,8 @@ class CoreClusterDisplay:
         estimator : CoreClustering
             Fitted.
         X : array-like of shape (n_items, n_features), default=None
-            The data. Two features are drawn as they are, more are reduced to their first
-            two principal components.
+            The data. Two features are drawn as they are, one against the strength of the
+            items, and more are reduced to their first two principal components.
         positions : array-like of shape (n_items, 2), default=None
             Where to draw the items instead, for instance a UMAP embedding.
         ax : matplotlib Axes, default=None
@@ -96,15 +92,10 @@ class CoreClusterDisplay:
         if (X is None) == (positions is None):
             raise ValueError("Pass either X, the data, or positions, where to draw the items.")
         if positions is not None:
-            places, axis_names = check_array(positions), ("", "")
-            if places.shape[1] != 2:
-                raise ValueError(f"positions must have 2 columns, got {places.shape[1]}.")
+            places = check_positions(positions, estimator.labels_.size)
+            axis_names = ("", "")
         else:
-            places, axis_names = _project(X, estimator)
-        n_items = estimator.labels_.size
-        if len(places) != n_items:
-            name = "X" if positions is None else "positions"
-            raise ValueError(f"{name} must have a row for each of {n_items} items.")
+            places, axis_names = project(estimator, X)
         display = cls(
             places,
             estimator.labels_,
@@ -117,69 +108,82 @@ class CoreClusterDisplay:
     def plot(self, ax: Any = None) -> CoreClusterDisplay:
         """Draw on `ax`, or on a new figure."""
         if ax is None:
-            ax = _new_axes()
+            ax = new_axes()
+        size, edge = _marker_size(len(self.positions))
         for cluster, name in enumerate(self.cluster_names):
-            member = self.reference_labels == cluster
             core = self.labels == cluster
-            look = {
-                "marker": _MARKERS[cluster % len(_MARKERS)],
-                "edgecolors": _COLOURS[cluster % len(_COLOURS)],
-                "linewidths": 0.9,
-                "s": 26,
+            weak = (self.reference_labels == cluster) & ~core
+            look = look_of(cluster)
+            style = {
+                "marker": look.marker,
+                "edgecolors": look.colour,
+                "linewidths": edge,
+                "s": size,
             }
-            # Weak points on top: they are fewer, and they are what one looks for.
             ax.scatter(
                 *self.positions[core].T,
-                facecolors=look["edgecolors"],
-                label=f"cluster {name}: {core.sum()} core",
-                **look,
+                facecolors=look.colour,
+                label=f"cluster {plain(name)}: {core.sum()} core",
+                **style,
             )
-            weak = member & ~core
             if weak.any():
+                # On top: they are fewer, and they are what one looks for.
                 ax.scatter(
                     *self.positions[weak].T,
                     facecolors="white",
-                    label=f"cluster {name}: {weak.sum()} weak",
+                    label=f"cluster {plain(name)}: {weak.sum()} weak",
                     zorder=2.5,
-                    **look,
+                    **style,
                 )
         trimmed = self.reference_labels < 0
         if trimmed.any():
             ax.scatter(
                 *self.positions[trimmed].T,
                 marker="*",
-                c="0.45",
-                s=36,
+                c=TRIMMED_COLOUR,
+                s=1.4 * size,
                 linewidths=0,
                 label=f"{trimmed.sum()} trimmed",
             )
-        ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+        ax.set(xlabel=plain(self.axis_names[0], 60), ylabel=plain(self.axis_names[1], 60))
+        tidy(ax)
+        self._legend(ax)
         self.ax_ = ax
         self.figure_ = ax.figure
         return self
 
+    def _legend(self, ax: Any) -> None:
+        """Write a row a cluster, with a filled and an open marker."""
+        from matplotlib.legend_handler import HandlerTuple
 
-def _new_axes() -> Any:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "Plots need matplotlib; install it with: pip install 'coreclust[plot]'"
-        ) from error
-    # Not through pyplot: nothing to close, and no display needed.
-    return Figure(figsize=(7, 4.4), layout="constrained", dpi=120).add_subplot()
+        handles, texts = [], []
+        for cluster, name in enumerate(self.cluster_names):
+            look = look_of(cluster)
+            n_core = int((self.labels == cluster).sum())
+            n_weak = int((self.reference_labels == cluster).sum()) - n_core
+            filled = _marker(look.marker, look.colour, look.colour)
+            hollow = _marker(look.marker, look.colour, "white")
+            handles.append((filled, hollow) if n_weak else (filled,))
+            texts.append(f"{plain(name)}: {n_core} core" + (f", {n_weak} weak" if n_weak else ""))
+        n_trimmed = int((self.reference_labels < 0).sum())
+        if n_trimmed:
+            handles.append((_marker("*", TRIMMED_COLOUR, TRIMMED_COLOUR),))
+            texts.append(f"{n_trimmed} trimmed")
+        pairs = {tuple: HandlerTuple(ndivide=2, pad=0.4)}
+        side_legend(ax, handles, texts, handler_map=pairs, title="cluster", alignment="left")
 
 
-def _project(X: Any, estimator: CoreClustering) -> tuple[NDArray[np.float64], tuple[str, str]]:
-    data = check_array(X, dtype=np.float64, ensure_min_features=2)
-    if data.shape[1] == 2:
-        names = getattr(estimator, "feature_names_in_", ("feature 1", "feature 2"))
-        return data, (str(names[0]), str(names[1]))
-    pca = PCA(2, svd_solver="full").fit(data)
-    shares = pca.explained_variance_ratio_
-    return pca.transform(data), (
-        f"principal component 1 ({shares[0]:.0%} of variance)",
-        f"principal component 2 ({shares[1]:.0%} of variance)",
+def _marker(shape: str, edge: str, face: str) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D(
+        [], [], linestyle="", marker=shape, markersize=5, markeredgecolor=edge, markerfacecolor=face
     )
+
+
+def _marker_size(n_items: int) -> tuple[float, float]:
+    """Return the area and the line width of a marker: the more items, the smaller."""
+    if n_items <= 500:
+        return 26.0, 0.9
+    area = max(26.0 * 500 / n_items, 5.0)
+    return area, max(0.9 * (area / 26.0) ** 0.5, 0.5)

@@ -80,3 +80,23 @@ def test_bad_arguments(fitted, blobs):
         CoreClusterDisplay.from_estimator(fitted, blobs[:5])
     with pytest.raises(ValueError, match="positions must have 2 columns, got 1"):
         CoreClusterDisplay.from_estimator(fitted, positions=blobs[:, :1])
+
+
+def test_the_legend_has_a_row_a_cluster(fitted, blobs):
+    texts = CoreClusterDisplay.from_estimator(fitted, blobs).ax_.get_legend().get_texts()
+    expected = []
+    for core in fitted.cores_:
+        weak = f", {core.weak.size} weak" if core.weak.size else ""
+        expected.append(f"{core.label}: {core.core.size} core{weak}")
+    assert [text.get_text() for text in texts] == expected
+
+
+def test_markers_shrink_when_there_are_many_items():
+    def area(n_items):
+        labels = np.zeros(n_items, dtype=int)
+        positions = np.zeros((n_items, 2))
+        display = CoreClusterDisplay(positions, labels, labels, np.array(["a"]), ("", ""))
+        return display.plot().ax_.collections[0].get_sizes()[0]
+
+    assert area(60) == area(500) == 26
+    assert 26 > area(1000) > area(10_000) >= 5

@@ -1,0 +1,75 @@
+"""The command that shows on the iris data what this is about."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from coreclust.cli.arguments import probability, whole
+from coreclust.files import write_whole
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    demo = commands.add_parser(
+        "demo",
+        help="core clusters of the iris data",
+        description="Find the core clusters of the iris data (k-means, 3 clusters): a table, "
+        "a picture and a CSV file with a row a flower.",
+        epilog="example: coreclust demo --alpha 0.05 --out results",
+    )
+    demo.add_argument("--alpha", type=probability, default=0.1, help="default: %(default)s")
+    demo.add_argument(
+        "--resamples", type=whole(1, 10**6), default=1000, metavar="M", help="default: %(default)s"
+    )
+    demo.add_argument("--seed", type=whole(0, 2**32 - 1), default=0, help="default: %(default)s")
+    demo.add_argument(
+        "--out",
+        type=Path,
+        default=Path("coreclust-demo"),
+        metavar="DIR",
+        help="folder for the files, made if missing; default: %(default)s",
+    )
+    demo.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    from sklearn.cluster import KMeans
+    from sklearn.datasets import load_iris
+
+    from coreclust import CoreClustering
+    from coreclust.verdict import verdict
+
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    X = load_iris(as_frame=True).data
+    estimator = KMeans(3, n_init=10)
+    cc = CoreClustering(
+        estimator,
+        alpha=arguments.alpha,
+        n_resamples=arguments.resamples,
+        random_state=arguments.seed,
+        verbose=1,
+    ).fit(X)
+    print(f"Iris, {len(X)} flowers, {estimator}, {arguments.resamples} bootstrap samples\n")
+    print(cc.summary().to_string(index=False, float_format="{:.3f}".format))
+    print(f"\n{verdict(cc)}")
+    table = arguments.out / "core_clusters.csv"
+    write_whole(table, lambda file: cc.item_table().to_csv(file, index_label="item"))
+    print(f"\nEvery flower, core or weak: {table}")
+    picture = arguments.out / "core_clusters.png"
+    if _draw(cc, X, picture):
+        print(f"Picture: {picture}")
+    else:
+        print("No picture: matplotlib is missing (pip install 'coreclust[plot]').")
+
+
+def _draw(cc: Any, X: Any, path: Path) -> bool:
+    from coreclust.plotting import CoreClusterDisplay
+
+    try:
+        display = CoreClusterDisplay.from_estimator(cc, X)
+    except ImportError:
+        return False
+    write_whole(path, lambda file: display.figure_.savefig(file, format="png"))
+    return True

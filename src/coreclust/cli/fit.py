@@ -1,0 +1,266 @@
+"""The command that finds the core clusters of a table."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coreclust import __version__
+from coreclust.cli.arguments import (
+    CLASSIFIERS,
+    CLUSTERERS,
+    MOST_K,
+    add_command,
+    add_output,
+    add_reading,
+    add_sampling,
+    inner_probability,
+    seconds,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from coreclust import CoreClustering
+    from coreclust.cli.reading import Table
+
+_EXAMPLES = """\
+  coreclust fit data.csv -k 3
+  coreclust fit data.csv -k 3 --id name --label species --scale --report
+  coreclust fit data.csv --algorithm hclust -k 4 --alpha 0.05 --confidence 0.95
+  coreclust fit cells.h5ad -k 8 --json | jq .weak_fraction
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    fit = add_command(
+        commands,
+        "fit",
+        usage="-k K",
+        summary="core clusters of a table",
+        text="Find the core of every cluster of a table: the largest set of items in which every\n"
+        "two land together in nearly all samples. Writes core_clusters.csv (a row an item),\n"
+        "summary.json, pictures and, with --report, a page to look at.",
+        examples=_EXAMPLES,
+    )
+    fit.add_argument(
+        "--algorithm",
+        choices=(*CLUSTERERS, *CLASSIFIERS),
+        default="kmeans",
+        help="how to cluster; default: %(default)s; rf and svm are classifiers and need --label",
+    )
+    fit.add_argument("-k", type=whole(1, MOST_K), metavar="K", help="number of clusters")
+    add_reading(fit)
+    add_sampling(fit, resamples=1000)
+    rules = fit.add_argument_group("the rules")
+    rules.add_argument(
+        "--confidence",
+        type=inner_probability,
+        metavar="P",
+        help="how sure to be that every pair of a core meets 1 - alpha; default: the estimate",
+    )
+    rules.add_argument(
+        "--noise",
+        choices=("apart", "together", "absent"),
+        default="apart",
+        help="what two trimmed items are in a sample; default: %(default)s",
+    )
+    rules.add_argument(
+        "--time-limit", type=seconds, metavar="S", help="seconds for the search for cores"
+    )
+    add_output(fit, folder="coreclust-NAME")
+    fit.add_argument("--report", action="store_true", help="write report.html, too")
+    fit.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    from coreclust.cli.loading import check_classes, check_k, check_k_given, load, stem
+    from coreclust.cli.output import (
+        command_of,
+        folder_for,
+        notice,
+        print_table,
+        say,
+        to_json,
+        write_json,
+    )
+    from coreclust.verdict import verdict
+
+    if arguments.algorithm in CLUSTERERS:
+        check_k_given(arguments.k)
+    if arguments.report:
+        _check_report()
+    table = load(arguments)
+    check_classes(table, [arguments.algorithm])
+    if arguments.algorithm in CLUSTERERS:
+        check_k(arguments.k, len(table.X))
+    out = folder_for(arguments, f"coreclust-{stem(arguments)}")
+    cc = _fit(arguments, table)
+    summary = _summary(arguments, table, cc)
+    if out is not None:
+        summary["files"] = _write(arguments, out, table, cc)
+        write_json(out / "summary.json", summary)
+    elif arguments.report:
+        notice(arguments, "note: no report is written: --json without --out writes no files.")
+    if arguments.json or out is None:
+        print(to_json({**summary, "items": _items(table, cc)}))
+        return
+    n_items, n_features = table.X.shape
+    features = "feature" if n_features == 1 else "features"
+    say(arguments, f"{arguments.data}: {n_items} items, {n_features} {features}\n")
+    rows = cc.summary()
+    print_table([name.replace("_", " ") for name in rows.columns], rows.values.tolist())
+    say(arguments, f"\n{verdict(cc)}")
+    if "purity" in summary:
+        say(
+            arguments,
+            f"Purity: {summary['purity']['clusters']:.3f} of the clusters, "
+            f"{summary['purity']['cores']:.3f} of their cores.",
+        )
+    say(arguments)
+    say(arguments, f"Every item, core or weak: {out / 'core_clusters.csv'}")
+    if arguments.report:
+        say(arguments, f"Report to look at: {out / 'report.html'}")
+    say(arguments, f"All files are in {out}: {', '.join([*summary['files'], 'summary.json'])}")
+    say(arguments, f"Again: {command_of(arguments)}")
+
+
+def _check_report() -> None:
+    """Raise before any work if the report could not be written after it."""
+    from importlib.util import find_spec
+
+    if any(find_spec(name) is None for name in ("jinja2", "vl_convert")):
+        raise ImportError("--report needs more packages: pip install 'coreclust[report]'")
+
+
+def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
+    from coreclust import CoreClustering
+    from coreclust.algorithms import make_algorithm
+    from coreclust.cli.errors import InputError
+    from coreclust.cli.loading import make_scheme
+
+    cc = CoreClustering(
+        make_algorithm(arguments.algorithm, arguments.k or 0),
+        alpha=arguments.alpha,
+        n_resamples=arguments.resamples,
+        resampling=make_scheme(arguments.scheme, [arguments.algorithm]),
+        confidence=arguments.confidence,
+        noise=arguments.noise,
+        time_limit=arguments.time_limit,
+        n_jobs=arguments.jobs,
+        random_state=arguments.seed,
+        verbose=0 if arguments.quiet or arguments.json else 1,
+    )
+    is_classifier = arguments.algorithm in CLASSIFIERS
+    try:
+        return cc.fit(_frame(table), table.classes if is_classifier else None)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) -> dict[str, Any]:
+    from coreclust.cli.output import command_of
+    from coreclust.metrics import purity_score, weak_fraction
+    from coreclust.verdict import verdict
+
+    summary: dict[str, Any] = {
+        "verdict": verdict(cc),
+        "weak_fraction": weak_fraction(cc.labels_),
+        "clusters": cc.summary().to_dict("records"),
+        "n_items": len(table.X),
+        "n_trimmed": cc.trimmed_sample_indices_.size,
+        "features": table.feature_names,
+        "file": arguments.data,
+        "dropped_rows": table.dropped,
+        "notices": table.notices,
+        "algorithm": arguments.algorithm,
+        "estimator": " ".join(repr(cc.estimator).split()),
+        "scaled": arguments.scale,
+        "alpha": cc.alpha,
+        "confidence": cc.confidence,
+        "noise": cc.noise,
+        "scheme": repr(cc.resampling),
+        "resamples": cc.n_resamples,
+        "dropped_resamples": cc.n_dropped_resamples_,
+        "seed": arguments.seed,
+        "command": command_of(arguments),
+        "coreclust": __version__,
+    }
+    if table.classes is not None:
+        summary["purity"] = {
+            "clusters": purity_score(table.classes, cc.reference_labels_),
+            "cores": purity_score(table.classes, cc.labels_),
+        }
+    return summary
+
+
+def _items(table: Table, cc: CoreClustering) -> dict[str, list[Any]]:
+    """Return the columns of the table of items."""
+    strength: list[float | None] = [None] * len(table.ids)
+    cluster: list[Any] = [None] * len(table.ids)
+    for core in cc.cores_:
+        name = cc.cluster_names_[core.label].item()
+        for item, share in zip(core.members.tolist(), core.strength.tolist(), strict=True):
+            # A member that never met another one has no strength.
+            strength[item] = None if share != share else round(share, 4)
+            cluster[item] = name
+    columns: dict[str, list[Any]] = {
+        "id": table.ids,
+        "cluster": cluster,
+        "core": (cc.labels_ >= 0).tolist(),
+        "strength": strength,
+    }
+    if table.classes is not None:
+        columns["class"] = table.classes.tolist()
+    return columns
+
+
+def _write(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClustering) -> list[str]:
+    """Write the files for people and return their names."""
+    from coreclust.cli.output import write_csv
+
+    columns = _items(table, cc)
+    columns["core"] = ["yes" if core else "no" for core in columns["core"]]
+    write_csv(out / "core_clusters.csv", list(columns), zip(*columns.values(), strict=True))
+    files = ["core_clusters.csv"]
+    if arguments.report:
+        cc.to_html(out / "report.html", X=_frame(table), ids=table.ids)
+        files.append("report.html")
+    if not arguments.no_plots:
+        files += _draw(arguments, out, table, cc)
+    return files
+
+
+def _draw(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClustering) -> list[str]:
+    """Draw all pictures and return the names of their files."""
+    from coreclust.cli.output import notice, save_figure
+    from coreclust.plotting import (
+        AlphaPathDisplay,
+        ClusterSizesDisplay,
+        CooccurrenceDisplay,
+        CoreClusterDisplay,
+        StrengthDisplay,
+    )
+
+    displays: dict[str, Callable[[], Any]] = {
+        "core_clusters.png": lambda: CoreClusterDisplay.from_estimator(cc, _frame(table)),
+        "cooccurrence.png": lambda: CooccurrenceDisplay.from_estimator(cc),
+        "alpha_path.png": lambda: AlphaPathDisplay.from_estimator(cc),
+        "cluster_sizes.png": lambda: ClusterSizesDisplay.from_estimator(cc),
+        "strength.png": lambda: StrengthDisplay.from_estimator(cc),
+    }
+    try:
+        for name, draw in displays.items():
+            save_figure(draw().figure_, out / name)
+    except ImportError:
+        notice(arguments, "note: no pictures: install matplotlib (pip install 'coreclust[plot]').")
+        return []
+    return list(displays)
+
+
+def _frame(table: Table) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(table.X, columns=table.feature_names)

@@ -1,0 +1,119 @@
+"""What every command that takes a table does first."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from coreclust.cli.errors import InputError
+from coreclust.cli.output import notice
+from coreclust.cli.reading import Table, read_table
+
+_UNEVEN = 30.0  # ratio of standard deviations from which on scaling is worth a word
+
+
+def load(arguments: argparse.Namespace) -> Table:
+    """Read the table, scale it if asked to, and say what was made of it."""
+    table = read_table(
+        arguments.data,
+        id_column=arguments.id,
+        drop=arguments.drop,
+        label_column=arguments.label,
+        one_hot_encode=arguments.one_hot,
+        drop_missing=arguments.drop_missing,
+        separator=arguments.separator,
+        encoding=arguments.encoding,
+        header=arguments.header,
+        missing=arguments.missing,
+    )
+    if len(table.X) < 3:
+        raise InputError(
+            f"{arguments.data} has {len(table.X)} usable row{'s' * (len(table.X) > 1)}; "
+            "clusters take at least 3."
+        )
+    spreads = table.X.std(axis=0)
+    if not spreads.any():
+        raise InputError(f"{arguments.data}: all rows are the same, so there is nothing to find.")
+    if arguments.scale:
+        X = (table.X - table.X.mean(axis=0)) / np.where(spreads > 0, spreads, 1.0)
+        table = replace(table, X=X)
+    elif spreads.max() > _UNEVEN * spreads[spreads > 0].min():
+        largest = table.feature_names[int(spreads.argmax())]
+        table.notices.append(
+            f"The features differ much in scale, and {largest} will decide most; --scale gives "
+            "all the same weight."
+        )
+    for text in table.notices:
+        notice(arguments, f"note: {text}")
+    return table
+
+
+def reading_words(arguments: argparse.Namespace) -> list[str]:
+    """Return the options about the table, to be given to another command."""
+    words: list[str] = []
+    for name in ("id", "label", "separator", "encoding"):
+        value = getattr(arguments, name)
+        if value is not None:
+            words += [f"--{name}", "tab" if value == "\t" else value]
+    for name in ("drop", "missing"):
+        for value in getattr(arguments, name):
+            words += [f"--{name}", value]
+    for name in ("one_hot", "drop_missing", "scale"):
+        if getattr(arguments, name):
+            words.append("--" + name.replace("_", "-"))
+    if arguments.header is not None:
+        words.append("--header" if arguments.header else "--no-header")
+    return words
+
+
+def check_k_given(k: int | None) -> None:
+    """Raise if the number of clusters is missing."""
+    if k is None:
+        raise InputError(
+            "-k is needed: the number of clusters (coreclust select helps to choose it)."
+        )
+
+
+def check_k(k: int, n_items: int) -> None:
+    """Raise if there cannot be as many clusters."""
+    if k >= n_items:
+        raise InputError(f"-k {k} is too many: there are {n_items} items.")
+
+
+def check_classes(table: Table, names: list[str]) -> None:
+    """Raise if a classifier is among the algorithms, and there are no classes for it."""
+    from coreclust.algorithms import ALGORITHMS
+
+    for name in names:
+        if ALGORITHMS[name].is_classifier and table.classes is None:
+            raise InputError(f"{name} is a classifier and needs classes; name them by --label.")
+
+
+def make_scheme(name: str, algorithms: list[str]) -> Any:
+    """Return the scheme that goes by a name, if the algorithms can do with it."""
+    from coreclust.algorithms import make_algorithm
+    from coreclust.resampling import Bootstrap, SmoothedBootstrap, Subsample
+
+    unable = [one for one in algorithms if not hasattr(make_algorithm(one, 2), "predict")]
+    if name in ("all", "oob") and unable:
+        raise InputError(
+            f"--scheme {name} labels items that a clustering was not made of, and {unable[0]} "
+            "cannot do that; use another scheme or algorithm."
+        )
+    makers: dict[str, Callable[[], Any]] = {
+        "bootstrap": Bootstrap,
+        "all": lambda: Bootstrap("all"),
+        "oob": lambda: Bootstrap("oob"),
+        "subsample": Subsample,
+        "smoothed": SmoothedBootstrap,
+    }
+    return makers[name]()
+
+
+def stem(arguments: argparse.Namespace) -> str:
+    """Return the name of the file without its endings, to name the folder by."""
+    return str(arguments.data.name).split(".")[0] or "data"

@@ -1,0 +1,81 @@
+"""The command line as a whole: which commands there are, and what becomes of their errors."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from coreclust import __version__
+from coreclust.cli import compare, completion, demo, fit, reproduce, select
+from coreclust.cli.errors import InputError
+
+# Each module has a function `add(commands)`; one more command is one more module here.
+_COMMANDS = (fit, select, compare, demo, reproduce, completion)
+
+_EPILOG = """\
+examples:
+  coreclust demo
+  coreclust fit data.csv -k 3 --report
+  coreclust select data.csv -k 2..10
+  coreclust compare data.csv -k 3 --algorithms kmeans,hclust
+  coreclust fit --help
+
+exit codes:
+  0 done   1 failed   2 wrong usage, or a file that cannot be used   130 interrupted
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code: 0 done, 1 failed, 2 wrong usage or input."""
+    arguments = make_parser().parse_args(argv)
+    # For the line that says how to do it again.
+    arguments.argv = list(sys.argv[1:] if argv is None else argv)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.showwarning = _show_warning
+            arguments.run(arguments)
+            sys.stdout.flush()
+    except BrokenPipeError:  # whoever was reading has seen enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except InputError as error:
+        return _fail(error, 2)
+    except (OSError, ImportError, MemoryError, RuntimeError) as error:
+        return _fail(error, 1)
+    except KeyboardInterrupt as interrupt:
+        print(f"\ncoreclust: {interrupt or 'Interrupted.'}", file=sys.stderr)
+        return 130
+    return 0
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="coreclust",
+        description="Tell which parts of a clustering can be trusted.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"coreclust {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command", dest="command")
+    for module in _COMMANDS:
+        module.add(commands)
+    return parser
+
+
+def _fail(error: BaseException, code: int) -> int:
+    text = " ".join(str(error).split()) or type(error).__name__
+    print(f"coreclust: error: {text}", file=sys.stderr)
+    return code
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], *_where: Any, **_more: Any
+) -> None:
+    # Where in the code it arose is of no use here; what it says is.
+    if issubclass(category, UserWarning):
+        print(f"coreclust: warning: {' '.join(str(message).split())}", file=sys.stderr)

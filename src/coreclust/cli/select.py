@@ -1,0 +1,200 @@
+"""The command that chooses the number of clusters."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import Any
+
+from coreclust import __version__
+from coreclust.cli.arguments import (
+    CLUSTERERS,
+    add_command,
+    add_output,
+    add_reading,
+    add_sampling,
+    k_range,
+    whole,
+)
+
+_EXAMPLES = """\
+  coreclust select data.csv
+  coreclust select data.csv -k 2..6 --scale --drop year
+  coreclust select data.csv --algorithm hclust --reference permuted
+  coreclust select data.csv --json | jq .n_clusters
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    select = add_command(
+        commands,
+        "select",
+        usage="[-k RANGE]",
+        summary="how many clusters",
+        text="Choose the number of clusters: the one at which they are more stable than those of\n"
+        "data without structure. 1, and none at all, are possible answers. Writes selection.csv,\n"
+        "selection.json and a picture.",
+        examples=_EXAMPLES,
+    )
+    select.add_argument(
+        "-k",
+        type=k_range,
+        default=k_range("2..10"),
+        metavar="RANGE",
+        help="numbers of clusters to try, such as 2..10 or 2,3,5; default: 2..10",
+    )
+    select.add_argument(
+        "--algorithm",
+        choices=CLUSTERERS,
+        default="kmeans",
+        help="how to cluster; default: %(default)s",
+    )
+    select.add_argument(
+        "--criterion",
+        choices=("weak_fraction", "mean_jaccard", "ambiguous_pairs"),
+        default="weak_fraction",
+        help="what decides; default: %(default)s",
+    )
+    select.add_argument(
+        "--reference",
+        choices=("uniform", "permuted"),
+        default="uniform",
+        help="data without structure: even in the box of the principal components, or with "
+        "every column shuffled; default: %(default)s",
+    )
+    select.add_argument(
+        "--references",
+        type=whole(3, 10_000),
+        default=20,
+        metavar="R",
+        help="how many such datasets; default: %(default)s",
+    )
+    select.add_argument(
+        "--max-items",
+        type=whole(10, 10**9),
+        default=1000,
+        metavar="N",
+        help="of more items, take this many at random; default: %(default)s",
+    )
+    add_reading(select)
+    add_sampling(select, resamples=100)
+    add_output(select, folder="coreclust-NAME")
+    select.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    from functools import partial
+
+    from coreclust.algorithms import make_algorithm
+    from coreclust.cli.errors import InputError
+    from coreclust.cli.loading import check_k, load, make_scheme, reading_words, stem
+    from coreclust.cli.output import (
+        command_of,
+        folder_for,
+        notice,
+        print_table,
+        say,
+        to_json,
+        write_csv,
+        write_json,
+    )
+    from coreclust.model_selection import select_n_clusters
+
+    table = load(arguments)
+    check_k(max(arguments.k), min(len(table.X), arguments.max_items))
+    out = folder_for(arguments, f"coreclust-{stem(arguments)}")
+    try:
+        number = select_n_clusters(
+            partial(make_algorithm, arguments.algorithm),
+            table.X,
+            arguments.k,
+            alpha=arguments.alpha,
+            n_resamples=arguments.resamples,
+            resampling=make_scheme(arguments.scheme, [arguments.algorithm]),
+            criterion=arguments.criterion,
+            reference=arguments.reference,
+            n_references=arguments.references,
+            max_items=arguments.max_items,
+            n_jobs=arguments.jobs,
+            random_state=arguments.seed,
+            verbose=0 if arguments.quiet or arguments.json else 1,
+        )
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    if number.n_items < number.n_items_given:
+        notice(
+            arguments,
+            f"note: {number.n_items} of the {number.n_items_given} items were used, chosen at "
+            "random (see --max-items).",
+        )
+    rows = number.table()
+    answer = {
+        "n_clusters": number.n_clusters,
+        "stable": number.stable,
+        "reason": number.reason,
+        "table": rows.to_dict("records"),
+        "algorithm": arguments.algorithm,
+        "criterion": number.criterion,
+        "reference": number.reference,
+        "references": arguments.references,
+        "resamples": arguments.resamples,
+        "alpha": arguments.alpha,
+        "n_items": number.n_items,
+        "n_items_given": number.n_items_given,
+        "features": table.feature_names,
+        "file": arguments.data,
+        "dropped_rows": table.dropped,
+        "notices": table.notices,
+        "seed": arguments.seed,
+        "command": command_of(arguments),
+        "coreclust": __version__,
+    }
+    files: dict[str, Path] = {}
+    if out is not None:
+        files["Table"] = out / "selection.csv"
+        write_csv(files["Table"], list(rows.columns), rows.values.tolist())
+        if not arguments.no_plots:
+            files |= _draw(arguments, out, number)
+        files["Answer"] = out / "selection.json"
+        write_json(files["Answer"], answer)
+    if arguments.json:
+        print(to_json(answer))
+        return
+    shown = {
+        "k": "k",
+        "weak_fraction": "weak",
+        "reference_weak_fraction": "(chance)",
+        "mean_jaccard": "Jaccard",
+        "reference_mean_jaccard": "(chance)",
+        "ambiguous_pairs": "ambiguous",
+        "reference_ambiguous_pairs": "(chance)",
+        "p_value": "p",
+    }
+    marked = None if not number.stable else int(rows["recommended"].argmax())
+    cells = [list(row) for row in zip(*(rows[name].tolist() for name in shown), strict=True)]
+    for position, row in enumerate(cells):
+        row.append("<- recommended" if position == marked else "")
+    print_table([*shown.values(), ""], cells, marked=marked)
+    say(arguments, f"\n{number.reason}\n")
+    for what, path in files.items():
+        say(arguments, f"{what}: {path}")
+    say(arguments, f"Again: {command_of(arguments)}")
+    if number.stable:
+        algorithm = ["--algorithm", arguments.algorithm, "-k", str(number.n_clusters)]
+        words = ["coreclust", "fit", str(arguments.data), *algorithm, *reading_words(arguments)]
+        say(arguments, f"Next: {shlex.join(words)}")
+
+
+def _draw(arguments: argparse.Namespace, out: Path, number: Any) -> dict[str, Path]:
+    from coreclust.cli.output import notice, save_figure
+    from coreclust.plotting.selection import ClusterNumberDisplay
+
+    try:
+        display = ClusterNumberDisplay.from_selection(number)
+    except ImportError:
+        notice(arguments, "note: no picture: install matplotlib (pip install 'coreclust[plot]').")
+        return {}
+    save_figure(display.figure_, out / "selection.png")
+    return {"Picture": out / "selection.png"}

@@ -1,0 +1,103 @@
+"""What all pictures share: colours, markers, a new figure, and where the legend goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from coreclust.verdict import shorten
+
+# Okabe and Ito's palette, which colour-blind people can tell apart, without its yellow. In grey
+# some of its colours look alike: markers and dashes, of which there are not equally many, differ.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = "osD^vP<>hX"
+DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
+WEAK_HATCH = "/////"
+TRIMMED_COLOUR = "0.45"
+TRIMMED_FACE = "0.75"
+
+_LONGEST_NAME = 24
+_LARGE_LEGEND, _LARGEST_LEGEND = 16, 29  # rows that fit in 10 and in 7 points
+
+
+class Look(NamedTuple):
+    """How a cluster is drawn."""
+
+    colour: str
+    marker: str
+    dashes: Any
+
+
+def look_of(cluster: int) -> Look:
+    """Return the look of a cluster, by its code."""
+    return Look(
+        COLOURS[cluster % len(COLOURS)],
+        MARKERS[cluster % len(MARKERS)],
+        DASHES[cluster % len(DASHES)],
+    )
+
+
+def plain(name: Any, longest: int = _LONGEST_NAME) -> str:
+    """Return a name to be drawn as it is: short, and without meaning to matplotlib."""
+    # Dollar signs would start a formula, and half of one is an error.
+    return shorten(name, longest).replace("$", r"\$")
+
+
+def new_axes(width: float = 7.0, height: float = 4.4) -> Any:
+    """Return axes on a new figure of some inches."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            "Plots need matplotlib; install it with: pip install 'coreclust[plot]'"
+        ) from error
+    # Not through pyplot: nothing to close, and no display needed.
+    return Figure(figsize=(width, height), layout="constrained", dpi=120).add_subplot()
+
+
+def side_legend(ax: Any, handles: Sequence[Any], labels: Sequence[str], **options: Any) -> None:
+    """Put a legend to the right of the axes, where no data is; cut it if it is too long."""
+    n_rows = len(labels)
+    handles, labels = list(handles), list(labels)
+    small = n_rows > _LARGE_LEGEND
+    if n_rows > _LARGEST_LEGEND:
+        kept = _LARGEST_LEGEND - 1
+        handles = [*handles[:kept], _nothing()]
+        labels = [*labels[:kept], f"… and {n_rows - kept} more"]
+    ax.legend(
+        handles,
+        labels,
+        loc="center left",
+        bbox_to_anchor=(1.01, 0.5),
+        frameon=False,
+        fontsize=7 if small else 9,
+        labelspacing=0.3 if small else 0.5,
+        **options,
+    )
+
+
+def status_legend(ax: Any, *, with_trimmed: bool = False) -> None:
+    """Say how bars of core, weak and trimmed items look."""
+    from matplotlib.patches import Patch
+
+    dark = "0.3"
+    handles = [
+        Patch(facecolor=dark, edgecolor=dark),
+        Patch(facecolor="white", edgecolor=dark, hatch=WEAK_HATCH),
+    ]
+    texts = ["core", "weak"]
+    if with_trimmed:
+        handles.append(Patch(facecolor=TRIMMED_FACE, edgecolor=TRIMMED_COLOUR))
+        texts.append("trimmed")
+    side_legend(ax, handles, texts)
+
+
+def tidy(ax: Any) -> None:
+    """Take away the lines of the frame that say nothing."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _nothing() -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], linestyle="")

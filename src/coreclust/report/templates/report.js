@@ -1,0 +1,341 @@
+(function () {
+"use strict";
+
+const $ = (id) => document.getElementById(id);
+const report = JSON.parse($("data").textContent);
+const { alphas, clusters, items } = report;
+const PAGE = 25;
+let place = report.fitted;
+
+// What every item is at every alpha: "1" for core, one letter an alpha.
+function coreLine(switches) {
+  if (switches === -1) return "0".repeat(alphas.length);
+  const at = Array.isArray(switches) ? switches : [switches];
+  let line = "", core = false;
+  for (let a = 0; a < alphas.length; a++) {
+    if (at.includes(a)) core = !core;
+    line += core ? "1" : "0";
+  }
+  return line;
+}
+
+const rows = items.id.map((id, i) => {
+  const line = coreLine(items.core[i]);
+  const first = line.indexOf("1");
+  return {
+    i, id, line, x: items.x[i], y: items.y[i], g: items.cluster[i],
+    cluster: items.cluster[i] < 0 ? "" : clusters[items.cluster[i]].name,
+    strength: items.strength[i],
+    closest: items.closest[i] < 0 ? "" : clusters[items.closest[i]].name,
+    share: items.closest[i] < 0 ? null : items.share[i],
+    from: first < 0 ? null : alphas[first],
+  };
+});
+
+const isCore = (row) => row.line[place] === "1";
+const status = (row) => (row.g < 0 ? "trimmed" : isCore(row) ? "core" : "weak");
+const percent = (share) => (share > 0 && share < 0.0005 ? "< 0.1 %" : (100 * share).toFixed(1) + " %");
+const fixed = (value) => (value === null ? "not known" : value.toFixed(3));
+const closest = (row) => (row.share === null ? "none" : `${row.closest} (${percent(row.share)})`);
+
+// ---- the table of items ----
+
+const COLUMNS = [
+  { name: "Item", key: (row) => row.id, text: (row) => String(row.id) },
+  { name: "Cluster", key: (row) => row.cluster, text: (row) => String(row.cluster) || "–" },
+  { name: "Status", key: status, text: status },
+  { name: "Strength", key: (row) => row.strength, text: (row) => fixed(row.strength), number: true },
+  { name: "Closest other cluster", key: (row) => row.share, text: closest },
+  { name: "Core from alpha", key: (row) => row.from, text: (row) => (row.from === null ? "never" : String(row.from)), number: true },
+];
+let order = { column: 0, up: true, given: true };  // first as given
+let page = 0;
+let found = rows;
+
+function compare(left, right) {
+  const missing = (value) => value === null || value === "";
+  if (missing(left) || missing(right)) return missing(left) - missing(right);
+  if (typeof left === "number" && typeof right === "number") return left - right;
+  return collator.compare(String(left), String(right));
+}
+const collator = new Intl.Collator("en", { numeric: true });
+
+function refind() {
+  const wanted = $("search").value.trim().toLowerCase();
+  found = rows;
+  if (wanted) {
+    found = rows.filter((row) =>
+      [row.id, row.cluster, status(row)].some((cell) => String(cell).toLowerCase().includes(wanted)));
+  }
+  if (!order.given) {
+    const key = COLUMNS[order.column].key;
+    const keyed = found.map((row) => [key(row), row]);
+    const empty = (value) => value === null || value === "";
+    // Missing values stay last, whichever way is up.
+    keyed.sort((a, b) => (empty(a[0]) || empty(b[0]) || order.up ? 1 : -1) * compare(a[0], b[0]) || a[1].i - b[1].i);
+    found = keyed.map((pair) => pair[1]);
+  }
+  $("found").textContent = `${found.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} items`;
+  page = Math.min(page, Math.max(Math.ceil(found.length / PAGE) - 1, 0));
+  showPage();
+  mark(wanted);
+}
+
+function showPage() {
+  const body = document.querySelector("#item-table tbody");
+  body.replaceChildren(...found.slice(page * PAGE, (page + 1) * PAGE).map((row) => {
+    const line = document.createElement("tr");
+    COLUMNS.forEach((column, c) => {
+      const cell = document.createElement(c ? "td" : "th");
+      if (!c) cell.scope = "row";
+      if (column.number) cell.className = "number";
+      cell.textContent = column.text(row);
+      line.append(cell);
+    });
+    return line;
+  }));
+  const last = Math.max(Math.ceil(found.length / PAGE), 1);
+  $("page-number").textContent = `Page ${page + 1} of ${last}`;
+  $("previous").disabled = page === 0;
+  $("next").disabled = page >= last - 1;
+}
+
+function makeHead() {
+  const head = document.querySelector("#item-table thead tr");
+  COLUMNS.forEach((column, c) => {
+    const cell = document.createElement("th");
+    const button = document.createElement("button");
+    cell.scope = "col";
+    if (column.number) cell.className = "number";
+    button.type = "button";
+    button.textContent = column.name;
+    button.addEventListener("click", () => {
+      order = { column: c, up: order.given || order.column !== c ? true : !order.up, given: false };
+      head.querySelectorAll("th").forEach((other) => other.removeAttribute("aria-sort"));
+      cell.setAttribute("aria-sort", order.up ? "ascending" : "descending");
+      page = 0;
+      refind();
+    });
+    cell.append(button);
+    head.append(cell);
+  });
+}
+
+// ---- the CSV file, for spreadsheets ----
+
+function csvCell(value) {
+  if (value === null) return "";
+  let text = String(value);
+  if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = "'" + text;
+  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function csv() {
+  const head = ["item", "cluster", "status", "strength", "closest_other_cluster", "closest_share", "core_from_alpha", "alpha"];
+  const lines = found.map((row) =>
+    [row.id, row.cluster, status(row), row.strength, row.closest, row.share, row.from, alphas[place]]);
+  return [head, ...lines].map((line) => line.map(csvCell).join(",")).join("\r\n") + "\r\n";
+}
+
+function download() {
+  const link = document.createElement("a");
+  // The mark at the start tells spreadsheets that the text is UTF-8.
+  link.href = URL.createObjectURL(new Blob(["\ufeff", csv()], { type: "text/csv;charset=utf-8" }));
+  link.download = "core_clusters.csv";
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+// ---- the slider ----
+
+function showAlpha() {
+  const core = clusters.reduce((sum, cluster) => sum + cluster.cores[place], 0);
+  const weak = report.nItems - report.nTrimmed - core;
+  const trimmed = report.nTrimmed ? `, ${report.nTrimmed.toLocaleString("en")} trimmed` : "";
+  const words = `${core.toLocaleString("en")} core, ${weak.toLocaleString("en")} weak${trimmed}`;
+  const alpha = String(alphas[place]);
+  $("alpha").value = place;
+  $("alpha").setAttribute("aria-valuetext", `${alpha}: ${words}`);
+  $("alpha-value").textContent = alpha;
+  $("alpha-count").textContent = words;
+  $("reset").disabled = place === report.fitted;
+  document.querySelectorAll(".alpha-now").forEach((element) => { element.textContent = alpha; });
+  document.querySelectorAll("#clusters tbody tr").forEach((line, c) => {
+    if (c >= clusters.length) return;
+    const { size, cores } = clusters[c];
+    line.querySelector("[data-live=core]").textContent = cores[place];
+    line.querySelector("[data-live=weak]").textContent = size - cores[place];
+    line.querySelector("[data-live=share]").textContent = percent(1 - cores[place] / size);
+  });
+  refind();
+  views.forEach((view) => view.signal("place", place).runAsync());
+}
+
+// ---- the charts ----
+
+const views = [];
+const SHAPES = report.markers;
+const STAR = "M0,-1.1L0.3,-0.35L1.05,-0.34L0.48,0.16L0.65,0.89L0,0.5L-0.65,0.89L-0.48,0.16L-1.05,-0.34L-0.3,-0.35Z";
+
+function colours() {
+  const style = getComputedStyle(document.documentElement);
+  const read = (name) => style.getPropertyValue(name).trim();
+  const palette = [];
+  for (let c = 0; read(`--c${c}`); c++) palette.push(read(`--c${c}`));
+  return { ink: read("--ink"), faint: read("--faint"), paper: read("--paper"), grid: read("--grid"), palette };
+}
+
+function signals(more) {
+  return Object.entries({ place, ...colours(), ...more }).map(([name, value]) => ({ name, value }));
+}
+
+function axis(orient, scale, title) {
+  const faint = { signal: "faint" };
+  return {
+    orient, scale, title, grid: true, tickCount: 6, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal",
+    labelColor: faint, titleColor: faint, domainColor: faint, tickColor: faint, gridColor: { signal: "grid" },
+  };
+}
+
+function scatter() {
+  const area = Math.max(14, Math.min(70, 30000 / rows.length));
+  return {
+    autosize: { type: "fit", contains: "padding" }, padding: 4,
+    signals: signals({ shapes: SHAPES, star: STAR, hits: "", searching: false, xTitle: report.axes[0], yTitle: report.axes[1] }),
+    data: [{ name: "items", values: rows.filter((row) => row.x !== null).map(({ i, x, y, g, line }) => ({ i, x, y, g, line })) }],
+    scales: [
+      { name: "x", type: "linear", range: "width", zero: false, nice: true, domain: { data: "items", field: "x" } },
+      { name: "y", type: "linear", range: "height", zero: false, nice: true, domain: { data: "items", field: "y" } },
+    ],
+    axes: [axis("bottom", "x", { signal: "xTitle" }), axis("left", "y", { signal: "yTitle" })],
+    marks: [{
+      type: "symbol", name: "points", from: { data: "items" },
+      encode: {
+        enter: {
+          x: { scale: "x", field: "x" }, y: { scale: "y", field: "y" },
+          shape: { signal: "datum.g < 0 ? star : shapes[datum.g % length(shapes)]" },
+          size: { value: area }, strokeWidth: { value: area > 30 ? 1.4 : 1 }, tooltip: { field: "i" },
+        },
+        update: {
+          x: { scale: "x", field: "x" }, y: { scale: "y", field: "y" },
+          stroke: { signal: "datum.g < 0 ? faint : palette[datum.g % length(palette)]" },
+          fill: { signal: "datum.g < 0 ? faint : datum.line[place] === '1' ? palette[datum.g % length(palette)] : paper" },
+          zindex: { signal: "datum.line[place] === '1' ? 0 : 1" },
+          opacity: { signal: "searching && hits[datum.i] !== '1' ? 0.12 : 1" },
+        },
+      },
+    }],
+  };
+}
+
+function curve() {
+  const trimmed = report.nTrimmed;
+  const lines = clusters.map((cluster, g) => ({ g, name: `cluster ${cluster.name}`, size: cluster.size, cores: cluster.cores }));
+  const sums = alphas.map((_, a) => clusters.reduce((sum, cluster) => sum + cluster.cores[a], 0));
+  lines.unshift({ g: -1, name: trimmed ? "all items, trimmed ones included" : "all items", size: report.nItems, cores: sums });
+  const values = lines.flatMap(({ g, name, size, cores }) =>
+    cores.map((core, a) => ({ g, a, alpha: alphas[a], weak: 1 - core / size, text: `${name}\nalpha ${alphas[a]}: ${percent(1 - core / size)} weak` })));
+  const colour = { signal: "datum.g < 0 ? faint : palette[datum.g % length(palette)]" };
+  return {
+    autosize: { type: "fit", contains: "padding" }, padding: 4,
+    signals: signals({ alphas, shapes: SHAPES, step: Math.max(Math.floor(alphas.length / 7), 1) }),
+    data: [{ name: "path", values }],
+    scales: [
+      { name: "x", type: "linear", range: "width", zero: true, domain: { data: "path", field: "alpha" } },
+      { name: "y", type: "linear", range: "height", domain: [0, 1] },
+    ],
+    axes: [axis("bottom", "x", "alpha"), { ...axis("left", "y", "weak fraction"), format: ".0%" }],
+    marks: [
+      { type: "rule", encode: { update: {
+        x: { scale: "x", signal: "alphas[place]" }, y: { value: 0 }, y2: { signal: "height" },
+        stroke: { signal: "ink" }, strokeDash: { value: [2, 3] }, strokeWidth: { value: 1.5 },
+      } } },
+      { type: "group", from: { facet: { name: "one", data: "path", groupby: "g" } }, marks: [
+        { type: "line", from: { data: "one" }, encode: { update: {
+          x: { scale: "x", field: "alpha" }, y: { scale: "y", field: "weak" }, stroke: colour,
+          strokeWidth: { signal: "datum.g < 0 ? 4 : 1.8" }, strokeOpacity: { signal: "datum.g < 0 ? 0.6 : 1" },
+        } } },
+        { type: "symbol", from: { data: "one" }, encode: { update: {
+          x: { scale: "x", field: "alpha" }, y: { scale: "y", field: "weak" },
+          shape: { signal: "datum.g < 0 ? 'circle' : shapes[datum.g % length(shapes)]" },
+          fill: colour, size: { value: 60 }, tooltip: { field: "text" },
+          // All can be pointed at; few are seen, and not those of two lines at one place.
+          opacity: { signal: "datum.g >= 0 && datum.a % step === datum.g % step ? 1 : 0" },
+        } } },
+      ] },
+    ],
+  };
+}
+
+function describe(i) {
+  const row = rows[i];
+  const cluster = row.g < 0 ? "in no cluster" : `cluster ${row.cluster}`;
+  return `${row.id}\n${cluster}, ${status(row)}\nstrength ${fixed(row.strength)}\nclosest other cluster: ${closest(row)}`;
+}
+
+function showTip(_, event, item, value) {
+  const tip = $("tip");
+  tip.hidden = value === null || value === undefined || value === "";
+  if (tip.hidden) return;
+  tip.textContent = typeof value === "number" ? describe(value) : value;
+  const { clientX, clientY } = event;
+  const left = Math.min(clientX + 14, document.documentElement.clientWidth - tip.offsetWidth - 8);
+  const above = clientY + 14 + tip.offsetHeight > window.innerHeight;
+  tip.style.left = `${Math.max(left, 8)}px`;
+  tip.style.top = `${above ? clientY - tip.offsetHeight - 10 : clientY + 14}px`;
+}
+
+function mark(wanted) {
+  if (!views.length) return;
+  const hits = new Array(rows.length).fill("0");
+  if (wanted) found.forEach((row) => { hits[row.i] = "1"; });
+  views[0].signal("hits", hits.join("")).signal("searching", Boolean(wanted)).runAsync();
+}
+
+async function draw(id, spec) {
+  const element = $(id);
+  const size = () => [element.clientWidth, element.clientHeight];
+  const [width, height] = size();
+  const { view } = await window.vegaEmbed(element, { ...spec, width, height }, {
+    mode: "vega", renderer: "canvas", actions: false, ast: true, tooltip: showTip, defaultStyle: false,
+  });
+  views.push(view);
+  element.view = view;
+  new ResizeObserver(() => {
+    const [w, h] = size();
+    if (w && h && (w !== view.width() || h !== view.height())) view.width(w).height(h).runAsync();
+  }).observe(element);
+  element.addEventListener("mouseleave", () => { $("tip").hidden = true; });
+}
+
+async function drawAll() {
+  document.body.classList.add("charts");
+  try {
+    await draw("scatter", scatter());
+    await draw("curve", curve());
+    showAlpha();
+    document.body.dataset.ready = "yes";
+  } catch (error) {  // the still pictures stay
+    document.body.classList.remove("charts");
+    console.error(error);
+  }
+}
+
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  views.forEach((view) => {
+    Object.entries(colours()).forEach(([name, value]) => view.signal(name, value));
+    view.runAsync();
+  });
+});
+
+makeHead();
+document.querySelectorAll(".scripted").forEach((element) => { element.hidden = false; });
+$("alpha").addEventListener("input", (event) => { place = Number(event.target.value); showAlpha(); });
+$("reset").addEventListener("click", () => { place = report.fitted; showAlpha(); });
+$("search").addEventListener("input", () => { page = 0; refind(); });
+$("previous").addEventListener("click", () => { page -= 1; showPage(); });
+$("next").addEventListener("click", () => { page += 1; showPage(); });
+$("download").addEventListener("click", download);
+showAlpha();
+drawAll();
+})();

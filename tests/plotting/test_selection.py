@@ -1,0 +1,78 @@
+"""Pictures of a choice."""
+
+import numpy as np
+import pytest
+
+from coreclust.model_selection import compare_algorithms, select_n_clusters
+from coreclust.plotting import ClusterNumberDisplay, ComparisonDisplay
+
+
+def display_of(n_clusters, k=(2, 3, 4)):
+    k = np.array(k)
+    measured = np.linspace(0.1, 0.9, k.size)
+    referenced = np.random.default_rng(0).uniform(0.3, 0.8, size=(6, k.size))
+    return ClusterNumberDisplay(k, measured, referenced, n_clusters, "share of weak items").plot()
+
+
+def test_the_data_the_chance_and_the_recommendation_are_drawn():
+    display = display_of(3)
+    chance, data, ring = display.ax_.lines[:1] + display.ax_.lines[-2:]
+    np.testing.assert_array_equal(data.get_ydata(), display.measured)
+    np.testing.assert_allclose(chance.get_ydata(), display.referenced.mean(axis=0))
+    assert (ring.get_xdata().tolist(), ring.get_ydata().tolist()) == ([3], [display.measured[1]])
+    (bars,) = display.ax_.collections
+    ends = np.array([segment[:, 1] for segment in bars.get_segments()])
+    np.testing.assert_allclose(ends[:, 0], display.referenced.min(axis=0))
+    np.testing.assert_allclose(ends[:, 1], display.referenced.max(axis=0))
+    assert display.ax_.get_legend().get_texts()[-1].get_text() == "recommended: 3"
+
+
+@pytest.mark.parametrize("n_clusters", [1, None])
+def test_nothing_recommended_nothing_ringed(n_clusters):
+    texts = [text.get_text() for text in display_of(n_clusters).ax_.get_legend().get_texts()]
+    assert len(texts) == 2
+    assert len(display_of(n_clusters).ax_.lines) == len(display_of(3).ax_.lines) - 1
+
+
+def test_a_single_number_and_many():
+    assert display_of(2, k=(2,)).ax_.get_xlim() == (1.5, 2.5)
+    assert len(display_of(2, k=range(2, 60)).ax_.get_xticks()) < 20
+
+
+def test_the_legend_lies_beside_the_axes():
+    display = display_of(3)
+    display.figure_.draw_without_rendering()
+    legend = display.ax_.get_legend().get_window_extent()
+    assert legend.x0 >= display.ax_.get_window_extent().x1
+    assert legend.x1 <= display.figure_.bbox.x1
+
+
+@pytest.mark.parametrize("criterion", ["weak_fraction", "mean_jaccard", "ambiguous_pairs"])
+def test_it_draws_what_decided(criterion, blobs):
+    number = select_n_clusters(
+        None, blobs, [2, 3], criterion=criterion, n_references=3, n_resamples=30, random_state=0
+    )
+    display = ClusterNumberDisplay.from_selection(number)
+    np.testing.assert_array_equal(display.measured, number.measured[criterion])
+    assert display.ax_.get_ylabel() in ("share of weak items", "mean Jaccard similarity") or (
+        criterion == "ambiguous_pairs"
+    )
+
+
+def test_algorithms_side_by_side(blobs):
+    found = compare_algorithms(
+        blobs, ["kmeans", "hclust"], n_clusters=3, n_resamples=40, random_state=0
+    )
+    display = ComparisonDisplay.from_comparison(found)
+    bars, table = display.axes_
+    widths = [bar.get_width() for bar in bars.patches]
+    np.testing.assert_allclose(widths, found.table()["weak_fraction"])
+    assert [label.get_text() for label in bars.get_yticklabels()] == ["kmeans", "hclust"]
+    np.testing.assert_array_equal(table.images[0].get_array(), found.agreement)
+    assert table.texts[0].get_text() == "1.00"
+
+
+def test_hostile_names_are_drawn_as_they_are():
+    display = ComparisonDisplay(["$x_", "b" * 200], np.array([0.0, 1.0]), np.eye(2)).plot()
+    display.figure_.draw_without_rendering()
+    assert len(display.axes_[0].get_yticklabels()[1].get_text()) < 40
