@@ -59,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.set_defaults(run=_demo)
     _add_reproduce(commands)
+    _add_calibrate(commands)
     return parser
 
 
@@ -100,6 +101,34 @@ def _add_reproduce(commands: Any) -> None:
         "--seed", type=_whole(0, 2**32 - 1), default=0, help="default: %(default)s"
     )
     reproduce.set_defaults(run=_reproduce)
+
+
+def _add_calibrate(commands: Any) -> None:
+    calibrate = commands.add_parser(
+        "calibrate",
+        help="how often the guarantee holds on data of a known distribution",
+        description="Find the core clusters of data whose distribution is known, compare every "
+        "core pair with the truth, and write a page (Markdown), a table (CSV) and plots (PNG). "
+        "Finished datasets are kept: after an interruption the same command goes on from there.",
+        epilog="example: coreclust calibrate --quick --designs imbalance too-few",
+    )
+    calibrate.add_argument(
+        "--quick", action="store_true", help="under a minute: a dataset a design, a rough truth"
+    )
+    calibrate.add_argument(
+        "--out",
+        type=Path,
+        default=Path("coreclust-calibration"),
+        metavar="DIR",
+        help="folder for the files, made if missing; default: %(default)s",
+    )
+    calibrate.add_argument(
+        "--seed", type=_whole(0, 2**32 - 1), default=0, help="default: %(default)s"
+    )
+    calibrate.add_argument(
+        "--designs", type=_design, nargs="+", metavar="NAME", help="only these; default: all"
+    )
+    calibrate.set_defaults(run=_calibrate)
 
 
 def _demo(arguments: argparse.Namespace) -> None:
@@ -160,6 +189,20 @@ def _reproduce(arguments: argparse.Namespace) -> None:
         print(f"\n{outcome.left_out}")
 
 
+def _calibrate(arguments: argparse.Namespace) -> None:
+    from coreclust.calibration.study import calibrate
+
+    outcome = calibrate(
+        arguments.designs,
+        quick=arguments.quick,
+        out=arguments.out,
+        seed=arguments.seed,
+        verbose=1,
+    )
+    for path in outcome.files:
+        print(path)
+
+
 def _verdict(cc: CoreClustering) -> str:
     n_items = cc.labels_.size
     weak = n_items - cc.core_sample_indices_.size
@@ -184,6 +227,14 @@ def _draw(cc: CoreClustering, X: Any, path: Path) -> bool:
         return False
     write_whole(path, lambda file: display.figure_.savefig(file, format="png"))
     return True
+
+
+def _design(text: str) -> str:
+    from coreclust.calibration.designs import DESIGNS
+
+    if text not in DESIGNS:
+        raise argparse.ArgumentTypeError(f"{text} is not one of {', '.join(DESIGNS)}")
+    return text
 
 
 def _folder(text: str) -> Path:
