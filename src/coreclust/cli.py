@@ -126,6 +126,12 @@ def _add_calibrate(commands: Any) -> None:
         "--seed", type=_whole(0, 2**32 - 1), default=0, help="default: %(default)s"
     )
     calibrate.add_argument(
+        "--repetitions",
+        type=_whole(1, 1000),
+        metavar="R",
+        help="datasets a design; default: 5, with --quick 1",
+    )
+    calibrate.add_argument(
         "--designs", type=_design, nargs="+", metavar="NAME", help="only these; default: all"
     )
     calibrate.set_defaults(run=_calibrate)
@@ -195,6 +201,7 @@ def _calibrate(arguments: argparse.Namespace) -> None:
     outcome = calibrate(
         arguments.designs,
         quick=arguments.quick,
+        repetitions=arguments.repetitions,
         out=arguments.out,
         seed=arguments.seed,
         verbose=1,

@@ -293,7 +293,7 @@ def _truth(summary: Summary) -> Iterator[str]:
         "but the influence of the two items themselves is missing, and it matters: two neighbours "
         "at a border both draw the border away. So pairs near the bar (a quick estimate from "
         f"{BAND[0]:g} to {BAND[1]:g}, for pairs of any core from {CORE_BAND[0]:g}) are sampled by "
-        "Algorithm 2, which replaces it: at most 60,000 / n a dataset, those of cores first. So "
+        "Algorithm 2, which replaces it: at most 30,000 / n a dataset, those of cores first. So "
         "are 40 others a dataset, at random, as a check. Average linkage is sampled by Algorithm 2 "
         "throughout. The table has the differences, exact minus quick; the noise of the two is "
         f"part of them (about {math.sqrt(4 / math.pi) * error:.3f} in the mean absolute "

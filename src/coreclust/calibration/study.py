@@ -36,7 +36,11 @@ class Outcome:
 
 
 def plan_trials(
-    designs: Sequence[str] | None = None, *, quick: bool = False, seed: int = 0
+    designs: Sequence[str] | None = None,
+    *,
+    quick: bool = False,
+    repetitions: int | None = None,
+    seed: int = 0,
 ) -> list[Trial]:
     """List what a study runs: the first dataset of every design, then the second, and so on.
 
@@ -46,7 +50,9 @@ def plan_trials(
         Names in :data:`~coreclust.calibration.designs.DESIGNS`; None is all of them, or with
         `quick` those of k-means with at most 100 items.
     quick : bool, default=False
-        One dataset a design, and a rough truth.
+        A rough truth.
+    repetitions : int, default=None
+        Datasets a design; 5 by default, 1 with `quick`.
     seed : int, default=0
 
     Returns
@@ -72,7 +78,10 @@ def plan_trials(
                 f"designs must be among {', '.join(DESIGNS)}, got {', '.join(unknown)}."
             )
         names = [name for name in DESIGNS if name in designs]
-    n_repetitions, n_truth = (1, 200) if quick else (N_REPETITIONS, 2000)
+    if repetitions is not None and repetitions < 1:
+        raise ValueError(f"repetitions must be 1 or more, got {repetitions}.")
+    usual, n_truth = (1, 200) if quick else (N_REPETITIONS, 2000)
+    n_repetitions = usual if repetitions is None else repetitions
     return [
         Trial(name, repetition, n_truth=n_truth, seed=seed)
         for repetition in range(n_repetitions)
@@ -84,6 +93,7 @@ def calibrate(
     designs: Sequence[str] | None = None,
     *,
     quick: bool = False,
+    repetitions: int | None = None,
     out: Path,
     seed: int = 0,
     verbose: int = 0,
@@ -94,10 +104,8 @@ def calibrate(
 
     Parameters
     ----------
-    designs : sequence of str, default=None
+    designs, quick, repetitions
         See :func:`plan_trials`.
-    quick : bool, default=False
-        One dataset a design, and a rough truth.
     out : Path
         Folder for the files, made if missing.
     seed : int, default=0
@@ -115,7 +123,7 @@ def calibrate(
     KeyboardInterrupt
         With a message that says how to go on.
     """
-    trials = plan_trials(designs, quick=quick, seed=seed)
+    trials = plan_trials(designs, quick=quick, repetitions=repetitions, seed=seed)
     out.mkdir(parents=True, exist_ok=True)
     results = _run(trials, Results(out / "trials"), verbose)
     summary = summarise(results)
@@ -130,7 +138,7 @@ def calibrate(
         (out / "images").mkdir(exist_ok=True)
         files.append(_write(out / "images" / f"calibration-{name}.png", to_png(figure)))
         pictures[name] = f"images/calibration-{name}.png"
-    command = _command(designs, quick, seed)
+    command = _command(designs, quick, repetitions, seed)
     page = build_page(summary, pictures, command=command)
     files.append(_write(out / "calibration.md", page.encode()))
     return Outcome(summary, tuple(files))
@@ -158,10 +166,12 @@ def _run(trials: Sequence[Trial], store: Results, verbose: int) -> list[dict[str
     return results
 
 
-def _command(designs: Sequence[str] | None, quick: bool, seed: int) -> str:
+def _command(designs: Sequence[str] | None, quick: bool, repetitions: int | None, seed: int) -> str:
     parts = ["coreclust calibrate"]
     if quick:
         parts.append("--quick")
+    if repetitions is not None:
+        parts.append(f"--repetitions {repetitions}")
     if seed:
         parts.append(f"--seed {seed}")
     if designs is not None:

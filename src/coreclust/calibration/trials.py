@@ -85,7 +85,7 @@ def schemes_of(design: Design) -> list[str]:
 
 def exact_pairs(design: Design) -> tuple[int | None, int]:
     """Return how many pairs to sample by Algorithm 2, in the bands and outside of them."""
-    return (60_000 // design.n_items if design.can_predict else None), 40
+    return (30_000 // design.n_items if design.can_predict else None), 40
 
 
 def all_cuts(cuts: dict[str, dict[str, list[int]]]) -> list[list[int]]:
