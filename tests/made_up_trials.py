@@ -16,7 +16,7 @@ def made_up(trial, *, least=0.95, exact_pairs=None, n_items=24):
     reference = np.arange(n_items) % design.n_clusters
     n_pairs = len(cluster_pairs(reference))
     m = trial.n_truth
-    chosen = np.arange(n_pairs) if exact_pairs is None else exact_pairs
+    chosen = np.arange(n_pairs) if exact_pairs is None else np.sort(exact_pairs)
     quick = rng.integers(int(least * m), m + 1, n_pairs)
 
     def cores(weak):
@@ -31,7 +31,7 @@ def made_up(trial, *, least=0.95, exact_pairs=None, n_items=24):
         "oracle": cores(0.1),
         "truth": {
             "quick": quick.tolist() if design.can_predict else None,
-            "exact_pairs": np.asarray(chosen).tolist(),
+            "exact_pairs": chosen.tolist(),
             "exact": rng.integers(int(least * m), m + 1, len(chosen)).tolist(),
         },
         "optimal": True,

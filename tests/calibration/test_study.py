@@ -12,10 +12,11 @@ import pytest
 from coreclust import CoreClustering
 from coreclust.calibration import study as module
 from coreclust.calibration.designs import DESIGNS
-from coreclust.calibration.page import _percent, build_page
+from coreclust.calibration.page import build_page
 from coreclust.calibration.study import calibrate, plan_trials
 from coreclust.calibration.summary import summarise
 from coreclust.calibration.trials import Trial, draw_data, run_trial
+from coreclust.calibration.words import percent
 from coreclust.resampling import Bootstrap
 from made_up_trials import made_up
 
@@ -145,7 +146,7 @@ def test_the_page_says_plainly_where_a_bar_is_missed():
 
 
 def test_nearly_all_is_not_all():
-    assert [_percent(p) for p in (1.0, 0.99999, 0.9995, 0.9712, 0.5)] == [
+    assert [percent(p) for p in (1.0, 0.99999, 0.9995, 0.9712, 0.5)] == [
         "100 %", "99.99 %", "99.95 %", "97.1 %", "50.0 %",
     ]  # fmt: skip
 
