@@ -111,7 +111,7 @@ def test_a_scheme_that_a_design_does_not_allow_is_left_out(results):
 def test_the_check_of_the_quick_truth_is_what_counting_gives(results):
     summary = summarise(results)
     assert set(summary.checks) == {"too-few", "imbalance"}
-    near, far, changed, n_near = [], [], 0, 0
+    near, far, changed, n_near, n_core, n_core_exact = [], [], 0, 0, 0, 0
     for result in results:
         if result["design"] != "imbalance":
             continue
@@ -124,6 +124,8 @@ def test_the_check_of_the_quick_truth_is_what_counting_gives(results):
             )
             is_near = (70 if judged else 80) <= quick[place] <= 95
             n_near += is_near
+            n_core += judged and is_near
+            n_core_exact += judged and is_near and place in exact
             if place not in exact:
                 continue
             (near if is_near else far).append((exact[place] - quick[place]) / 100)
@@ -133,6 +135,7 @@ def test_the_check_of_the_quick_truth_is_what_counting_gives(results):
     np.testing.assert_allclose(check.differences, near, atol=1e-12)
     np.testing.assert_allclose(check.outside, far, atol=1e-12)
     assert (check.n_band, check.n_band_exact, check.n_changed) == (n_near, len(near), changed)
+    assert (check.n_core, check.n_core_exact) == (n_core, n_core_exact)
     assert changed > 0
 
 

@@ -88,6 +88,7 @@ def how_truth_was_found(summary: Summary) -> Iterator[str]:
                 title_of(name),
                 str(check.n_pairs),
                 f"{check.n_band_exact} of {check.n_band}",
+                f"{check.n_core_exact} of {check.n_core}",
                 *_differences(check.differences),
                 str(check.outside.size),
                 *_differences(check.outside)[1:],
@@ -95,7 +96,8 @@ def how_truth_was_found(summary: Summary) -> Iterator[str]:
             ]
         )
     header = [
-        "design", "pairs", "near the bar, exact", "mean", "mean absolute", "largest",
+        "design", "pairs", "near the bar, exact", "of these in a core, exact",
+        "mean", "mean absolute", "largest",
         "others, checked", "mean absolute", "largest", "changed sides",
     ]  # fmt: skip
     yield "\n".join(markdown_grid(header, lines))

@@ -84,7 +84,8 @@ def _in_short(summary: Summary) -> Iterator[str]:
             (
                 f"- With every design counted the same, whatever its number of pairs: "
                 f"{percent(summary.mean_nearly(*STRICT))} meet {bar_of(summary) - SLACK:g}, "
-                f"against {percent(summary.mean_nearly('bootstrap', 'paper'))} under the paper's rule."
+                f"against {percent(summary.mean_nearly('bootstrap', 'paper'))} under the paper's "
+                "rule."
             ),
             (
                 f"- **In every design:** {len(names) - len(low)} of {len(names)} reach "

@@ -22,7 +22,8 @@ SCHEME_TITLES = {
 ALL_DESIGNS = "all designs"
 
 # Of Okabe and Ito's palette, which colour-blind people can tell apart; shapes differ as well.
-_LOOKS = (("o", "#D55E00"), ("s", "#E69F00"), ("D", "#0072B2"))
+_RULE_LOOKS = (("o", "#D55E00"), ("s", "#E69F00"), ("D", "#0072B2"))
+_SCHEME_LOOKS = (("D", "#0072B2"), ("^", "#CC79A7"), ("P", "#000000"))
 _DPI = 110
 
 # What a series of dots is: its name, and the figures of a design or, by None, of all.
@@ -34,6 +35,7 @@ def draw_shares(summary: Summary) -> Any:
     return _dots(
         summary,
         _by_rule(summary),
+        _RULE_LOOKS,
         [
             ("core pairs that truly meet 0.90 (%)", lambda tally: tally.meet, None),
             ("core pairs that truly meet 0.88 (%)", lambda tally: tally.nearly, BAR_EACH),
@@ -46,6 +48,7 @@ def draw_sizes(summary: Summary) -> Any:
     return _dots(
         summary,
         _by_rule(summary),
+        _RULE_LOOKS,
         [
             ("core items, of the oracle's (%)", lambda tally: tally.size, BAR_SIZE),
             ("worst core pair: its true probability (%)", lambda tally: tally.worst, None),
@@ -58,6 +61,7 @@ def draw_schemes(summary: Summary) -> Any:
     return _dots(
         summary,
         [(title, _scheme_figures(summary, name)) for name, title in SCHEME_TITLES.items()],
+        _SCHEME_LOOKS,
         [
             ("core pairs that truly meet 0.88 (%)", lambda tally: tally.nearly, BAR_EACH),
             ("core items, of the oracle's (%)", lambda tally: tally.size, BAR_SIZE),
@@ -92,6 +96,7 @@ def _scheme_figures(summary: Summary, scheme: str) -> Callable[[str | None], Tal
 def _dots(
     summary: Summary,
     series: Sequence[_Series],
+    looks: Sequence[tuple[str, str]],
     panels: Sequence[tuple[str, Callable[[Tally], float], float | None]],
 ) -> Any:
     from matplotlib.figure import Figure
@@ -103,7 +108,7 @@ def _dots(
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for ax, (caption, value, bar) in zip(axes, panels, strict=True):
         for number, (title, figures) in enumerate(series):
-            marker, colour = _LOOKS[number]
+            marker, colour = looks[number]
             # A little apart, so that equal values do not hide each other.
             shift = 0.2 * (number - (len(series) - 1) / 2)
             found = [(place, tally) for place, name in enumerate(rows) if (tally := figures(name))]

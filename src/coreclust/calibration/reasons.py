@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from coreclust.calibration.designs import DESIGNS
+from coreclust.calibration.plots import SCHEME_TITLES
 from coreclust.calibration.summary import BAR_EACH, BAR_POOLED, BAR_SIZE, SLACK, Summary, Tally
 from coreclust.calibration.words import bar_of, percent, title_of
 from coreclust.cores import pair_level
@@ -47,14 +48,18 @@ def missed_bars(summary: Summary) -> Iterator[str]:
 
 def _why_low(summary: Summary, name: str, tally: Tally) -> str:
     shares = [percent(each.nearly) for each in summary.tallies(*STRICT, name)]
-    clean = summary.tally("subsample", "simultaneous", name)
+    others = [
+        f"{percent(summary.tally(scheme, STRICT[1], name).nearly)} under {title}"
+        for scheme, title in SCHEME_TITLES.items()
+        if scheme != STRICT[0] and summary.has(name, scheme)
+    ]
     return (
         f"**{title_of(name).capitalize()}: {percent(tally.nearly)} of the core pairs meet "
         f"{bar_of(summary) - SLACK:g}** (by dataset: {', '.join(shares)}), the worst at "
         f"{tally.worst:.3f}. The rule bounds the chance of *any* error from the noise of "
-        "resampling by 5 % a dataset, so this is not noise: the bootstrap of these data is "
+        "resampling by 5 % a dataset, so this is more than noise: the bootstrap of these data is "
         "steadier than new data of the same distribution would be. More samples do not help. "
-        f"Under Subsample(0.5), whose samples vary more, it is {percent(clean.nearly)}."
+        f"It is {' and '.join(others)}."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
 from typing import Any
@@ -85,6 +85,8 @@ class Check:
     n_pairs, n_band, n_band_exact : int
         All pairs of items of one cluster; those near the bar (in one of the bands); those of
         them with exact samples.
+    n_core, n_core_exact : int
+        Of the pairs near the bar, those of a core of any scheme and rule; with exact samples.
     differences : ndarray of float
         Exact minus quick, for the pairs near the bar.
     outside : ndarray of float
@@ -96,6 +98,8 @@ class Check:
     n_pairs: int
     n_band: int
     n_band_exact: int
+    n_core: int
+    n_core_exact: int
     differences: NDArray[np.float64]
     outside: NDArray[np.float64]
     n_changed: int
@@ -256,7 +260,8 @@ def _meets(p: NDArray[np.float64], bar: float) -> NDArray[np.bool_]:
 def _check(truth: Truth, result: dict[str, Any]) -> Check:
     assert truth.quick is not None  # noqa: S101 - for the type checker
     quick = truth.quick / truth.n_resamples
-    band = np.logical_or(*in_bands(quick, truth.pairs, all_cuts(result["cuts"])))
+    core, others = in_bands(quick, truth.pairs, all_cuts(result["cuts"]))
+    band = core | others
     chosen = truth.exact_pairs
     exact = truth.exact / truth.n_resamples
     differences = exact - quick[chosen]
@@ -268,19 +273,19 @@ def _check(truth: Truth, result: dict[str, Any]) -> Check:
         n_pairs=quick.size,
         n_band=int(band.sum()),
         n_band_exact=int(near.sum()),
+        n_core=int(core.sum()),
+        n_core_exact=int(core[chosen].sum()),
         differences=differences[near],
         outside=differences[~near],
         n_changed=int(changed[~near].sum()),
     )
 
 
-def _joined(parts: Iterable[Check]) -> Check:
-    listed = list(parts)
-    return Check(
-        n_pairs=sum(part.n_pairs for part in listed),
-        n_band=sum(part.n_band for part in listed),
-        n_band_exact=sum(part.n_band_exact for part in listed),
-        differences=np.concatenate([part.differences for part in listed]),
-        outside=np.concatenate([part.outside for part in listed]),
-        n_changed=sum(part.n_changed for part in listed),
-    )
+def _joined(parts: Sequence[Check]) -> Check:
+    """Sum up the counts of some datasets, and put their differences one after the other."""
+    together: dict[str, Any] = {}
+    for field in fields(Check):
+        values = [getattr(part, field.name) for part in parts]
+        is_array = isinstance(values[0], np.ndarray)
+        together[field.name] = np.concatenate(values) if is_array else sum(values)
+    return Check(**together)
