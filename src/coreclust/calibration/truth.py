@@ -65,12 +65,12 @@ class Truth:
 
     def evidence(self, reference: NDArray[np.int64]) -> PairEvidence:
         """Return the truth as what cores can be cut from."""
-        probabilities = np.zeros((reference.size, reference.size), dtype=np.int32)
+        together = np.zeros((reference.size, reference.size), dtype=np.int32)
         first, second = self.pairs.T
-        probabilities[first, second] = probabilities[second, first] = self.together
+        together[first, second] = together[second, first] = self.together
         counts = []
         for members in _members(reference):
-            same = probabilities[np.ix_(members, members)]
+            same = together[np.ix_(members, members)]
             seen = np.full_like(same, self.n_resamples)
             np.fill_diagonal(seen, 0)
             none = np.zeros_like(same)
