@@ -12,11 +12,13 @@ import pytest
 from coreclust import CoreClustering
 from coreclust.calibration import study as module
 from coreclust.calibration.designs import DESIGNS
+from coreclust.calibration.margins import ALPHAS, cut_with_margins
 from coreclust.calibration.page import build_page
 from coreclust.calibration.study import calibrate, plan_trials
 from coreclust.calibration.summary import summarise
 from coreclust.calibration.trials import Trial, draw_data, run_trial
 from coreclust.calibration.words import percent
+from coreclust.paper.cells import Results
 from coreclust.resampling import Bootstrap
 from made_up_trials import made_up
 
@@ -33,6 +35,8 @@ def runs(monkeypatch):
         return made_up(trial)
 
     monkeypatch.setattr(module, "run_trial", run)
+    cuts = {f"{alpha:g}": [-1] + [0] * 23 for alpha in ALPHAS}
+    monkeypatch.setattr(module, "cut_with_margins", lambda trial, store: cuts)
     return seen
 
 
@@ -109,7 +113,7 @@ def test_a_file_that_is_no_result_is_run_again(content, runs, tmp_path):
 
 def test_a_result_of_another_alpha_is_run_again(runs, tmp_path):
     calibrate(["too-few"], repetitions=1, out=tmp_path)
-    path = next((tmp_path / "trials").iterdir())
+    (path,) = (tmp_path / "trials").iterdir()
     path.write_text(json.dumps({**json.loads(path.read_text()), "alpha": 0.2}))
     calibrate(["too-few"], repetitions=1, out=tmp_path)
     assert len(runs) == 2
@@ -170,6 +174,26 @@ def test_a_trial_is_what_the_estimator_gives():
     assert not np.array_equal(X, draw_data(Trial("moderate-overlap", 2, seed=5)))
 
 
+def test_margins_are_cuts_of_the_same_samples(tmp_path):
+    trial = Trial("strong-overlap", 0, n_resamples=300)
+    store = Results(tmp_path)
+    cuts = cut_with_margins(trial, store)
+    assert list(cuts) == ["0.1", "0.05", "0.02", "0.01"]
+    cc = CoreClustering(
+        DESIGNS["strong-overlap"].estimator(),
+        alpha=0.02,
+        n_resamples=300,
+        random_state=trial.random_state(1),
+    ).fit(draw_data(trial))
+    assert cuts["0.02"] == cc.labels_.tolist()
+    (path,) = tmp_path.iterdir()
+    kept = json.loads(path.read_text())
+    path.write_text(json.dumps({**kept, "0.02": kept["0.01"]}))
+    assert cut_with_margins(trial, store)["0.02"] == kept["0.01"]  # taken, not made
+    path.write_text("{}")
+    assert cut_with_margins(trial, store) == kept
+
+
 def coreclust(*arguments, cwd):
     return subprocess.run(
         [sys.executable, "-m", "coreclust", *arguments], cwd=cwd, capture_output=True, text=True
@@ -188,7 +212,8 @@ def test_the_command(tmp_path):
     assert done.stdout.splitlines()[-1] == "here/calibration.md"
     with (tmp_path / "here" / "calibration.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 7 * 9
+    assert len(rows) == 7 * (9 + len(ALPHAS))
+    assert "cut at 0.02" in page
     strict = {r["design"]: r for r in rows if (r["scheme"], r["rule"]) == ("all", "simultaneous")}
     paper = {r["design"]: r for r in rows if (r["scheme"], r["rule"]) == ("all", "paper")}
     for name, row in strict.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from coreclust.calibration.margins import margin_table
 from coreclust.calibration.methods import how_truth_was_found, what_was_run
 from coreclust.calibration.plots import RULE_TITLES, SCHEME_TITLES
 from coreclust.calibration.reasons import STRICT, missed_bars
@@ -55,6 +56,7 @@ def build_page(summary: Summary, pictures: Mapping[str, str], *, command: str) -
         *_picture(pictures, "sizes"),
         "## Where a bar is missed, and why",
         *missed_bars(summary),
+        *(margin_table(summary) if "margins" in summary.results[0] else ()),
         "## Other ways to resample",
         *_scheme_table(summary),
         *_picture(pictures, "schemes"),

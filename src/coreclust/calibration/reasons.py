@@ -52,8 +52,7 @@ _WHY_LOW = (
     "to dataset. The bootstrap shows how much it varies, but around the border that was found in "
     "these data, not around that of the distribution: an item that is clear of the first can be "
     "right on the second, or beyond it, and then all its pairs are wrong at once. A pair of a "
-    "core whose true probability is below one half is such a case. No rule that looks at the "
-    "resamples alone can see it."
+    "core whose true probability is below one half is such a case."
 )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from coreclust.calibration.designs import DESIGNS
+from coreclust.calibration.margins import cut_with_margins
 from coreclust.calibration.page import build_page
 from coreclust.calibration.plots import PLOTS
 from coreclust.calibration.summary import Summary, summarise, to_csv
@@ -162,7 +163,7 @@ def _run(trials: Sequence[Trial], store: Results, verbose: int) -> list[dict[str
                 ) from interrupt
             store.put(trial, result)
             _say(f"{result['seconds']:.1f} s\n", verbose)
-        results.append(result)
+        results.append({**result, "margins": cut_with_margins(trial, store)})
     return results
 
 

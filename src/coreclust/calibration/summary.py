@@ -167,7 +167,9 @@ def summarise(results: Sequence[dict[str, Any]]) -> Summary:
     Parameters
     ----------
     results : sequence of dict
-        As of :func:`~coreclust.calibration.trials.run_trial`.
+        As of :func:`~coreclust.calibration.trials.run_trial`, with `margins` as of
+        :func:`~coreclust.calibration.margins.cut_with_margins` if they are wanted, whose rules
+        are called "alpha=0.05" and so on.
 
     Returns
     -------
@@ -181,6 +183,10 @@ def summarise(results: Sequence[dict[str, Any]]) -> Summary:
             for rule, labels in cuts.items():
                 tally = tally_of(labels, result, truth)
                 entries.append(Entry(result["design"], result["repetition"], scheme, rule, tally))
+        for alpha, labels in result.get("margins", {}).items():
+            tally = tally_of(labels, result, truth)
+            rule = f"alpha={alpha}"
+            entries.append(Entry(result["design"], result["repetition"], "bootstrap", rule, tally))
         if truth.quick is not None:
             pieces.setdefault(result["design"], []).append(_check(truth, result))
     checks = {name: _joined(parts) for name, parts in pieces.items()}

@@ -78,6 +78,11 @@ def draw_data(trial: Trial) -> NDArray[np.float64]:
     return design.mixture.draw(design.n_items, rng)
 
 
+def cores_seed(trial: Trial) -> int:
+    """Return the random state that the samples of all schemes derive from."""
+    return trial.random_state(_CORES)
+
+
 def schemes_of(design: Design) -> list[str]:
     """Name the schemes that the clustering function of a design allows."""
     return [name for name, scheme in SCHEMES.items() if design.can_predict or scheme.label != "all"]
@@ -116,7 +121,7 @@ def run_trial(trial: Trial) -> dict[str, Any]:
             alpha=ALPHA,
             n_resamples=trial.n_resamples,
             resampling=SCHEMES[name],
-            random_state=trial.random_state(_CORES),
+            random_state=cores_seed(trial),
         ).fit(X)
         answers = {rule: cc.recut(**changes) for rule, changes in RULES.items()}
         cuts[name] = {rule: answer.labels_.tolist() for rule, answer in answers.items()}
