@@ -84,7 +84,7 @@ def _in_short(summary: Summary) -> Iterator[str]:
                 f"{percent(paper.meet)}."
             ),
             (
-                f"- With every design counted the same, whatever its number of pairs: "
+                f"- With every design counted the same ({_heaviest(summary)}): "
                 f"{percent(summary.mean_nearly(*STRICT))} meet {bar_of(summary) - SLACK:g}, "
                 f"against {percent(summary.mean_nearly('bootstrap', 'paper'))} under the paper's "
                 "rule."
@@ -106,6 +106,14 @@ def _in_short(summary: Summary) -> Iterator[str]:
         "hand, and that an item in a sample has a say in where the clusters are. The figures "
         "here contain both."
     )
+
+
+def _heaviest(summary: Summary) -> str:
+    """Say which design has the most pairs in the pooled figures."""
+    pairs = {name: summary.tally(*STRICT, name).n_pairs for name in summary.designs}
+    most = max(pairs, key=lambda name: pairs[name])
+    share = pairs[most] / max(sum(pairs.values()), 1)
+    return f"the design {title_of(most)!r} alone has {100 * share:.0f} % of all core pairs"
 
 
 def _rule_tables(summary: Summary) -> Iterator[str]:
