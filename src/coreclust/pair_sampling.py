@@ -69,9 +69,51 @@ def sample_pairs(
     n_dropped : int
         Samples that could not be clustered, over all pairs.
     """
-    task = _Task(function, X, y, scheme, n_resamples, entropy, labeller)
     values = _equal_items(X, y)
     pairs = _distinct_pairs(clusters, values)
+    counts, n_dropped = sample_these_pairs(
+        function,
+        X,
+        y,
+        pairs,
+        scheme=scheme,
+        n_resamples=n_resamples,
+        entropy=entropy,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        labeller=labeller,
+    )
+    return PairEvidence(clusters, _spread(counts, pairs, clusters, values), n_resamples), n_dropped
+
+
+def sample_these_pairs(
+    function: ClusteringFunction,
+    X: Any,
+    y: Any,
+    pairs: NDArray[np.intp],
+    *,
+    scheme: KnownDistribution,
+    n_resamples: int,
+    entropy: int,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    labeller: DatasetLabeller | None = None,
+) -> tuple[NDArray[np.int32], int]:
+    """Sample some pairs `n_resamples` times each, whatever clusters they are in.
+
+    Parameters
+    ----------
+    pairs : ndarray of int of shape (n_pairs, 2)
+
+    Returns
+    -------
+    counts : ndarray of int of shape (n_pairs, 4)
+        As in :class:`~coreclust.pair_evidence.PairEvidence`. The counts of a pair do not
+        depend on which others are sampled.
+    n_dropped : int
+        Samples that could not be clustered, over all pairs.
+    """
+    task = _Task(function, X, y, scheme, n_resamples, entropy, labeller)
     total = len(pairs) * n_resamples
     counts = np.empty((len(pairs), 4), dtype=np.int32)
     errors: list[str] = []
@@ -96,9 +138,7 @@ def sample_pairs(
             results.close()  # stops what is still running
             progress.close()
     report_dropped(errors, total)
-    return PairEvidence(clusters, _spread(counts, pairs, clusters, values), n_resamples), len(
-        errors
-    )
+    return counts, len(errors)
 
 
 def check_distribution(

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from coreclust import __version__
-from coreclust.cli import compare, completion, demo, fit, reproduce, select
+from coreclust.cli import calibrate, compare, completion, demo, fit, reproduce, select
 from coreclust.cli.errors import InputError
 
 # Each module has a function `add(commands)`; one more command is one more module here.
-_COMMANDS = (fit, select, compare, demo, reproduce, completion)
+_COMMANDS = (fit, select, compare, demo, reproduce, calibrate, completion)
 
 _EPILOG = """\
 examples:
@@ -77,5 +77,5 @@ def _show_warning(
     message: Warning | str, category: type[Warning], *_where: Any, **_more: Any
 ) -> None:
     # Where in the code it arose is of no use here; what it says is.
-    if issubclass(category, UserWarning):
+    if issubclass(category, (UserWarning, RuntimeWarning)):
         print(f"coreclust: warning: {' '.join(str(message).split())}", file=sys.stderr)

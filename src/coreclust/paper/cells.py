@@ -7,7 +7,7 @@ import platform
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numba
 import numpy as np
@@ -57,20 +57,28 @@ class Cell:
         return "-".join(parts) + f"-seed{self.seed}.json"
 
 
+class Named(Protocol):
+    """A piece of work with a file name of its own, such as a cell."""
+
+    @property
+    def file_name(self) -> str:
+        """Where the result is kept in the folder of the results."""
+
+
 class Results:
     """Results of cells in a folder, a file each, so that finished ones are not run again."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def get(self, cell: Cell) -> dict[str, Any] | None:
+    def get(self, cell: Named) -> dict[str, Any] | None:
         """Return the result of a cell, or None if there is none that can be read."""
         try:
             return json.loads((self.folder / cell.file_name).read_text())
         except (OSError, ValueError):
             return None
 
-    def put(self, cell: Cell, result: dict[str, Any]) -> None:
+    def put(self, cell: Named, result: dict[str, Any]) -> None:
         """Keep the result of a cell."""
         self.folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(result, indent=1)

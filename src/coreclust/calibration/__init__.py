@@ -1,0 +1,1 @@
+"""A study of whether the guarantee holds, on data whose distribution is known."""
