@@ -10,9 +10,9 @@ from coreclust.calibration.designs import DESIGNS
 from coreclust.calibration.plots import SCHEME_TITLES
 from coreclust.calibration.summary import BAR_EACH, BAR_POOLED, BAR_SIZE, SLACK, Summary, Tally
 from coreclust.calibration.words import bar_of, percent, title_of
-from coreclust.cores import pair_level
 from coreclust.evidence import confidence_table
 from coreclust.resampling import Bootstrap
+from coreclust.rules import pair_level
 
 #: The scheme and the rule that the bars are about.
 STRICT = ("bootstrap", "simultaneous")
