@@ -72,7 +72,7 @@ def test_unproven_cores_are_admitted():
     labels = rng.integers(2, size=(120, 60))
     cc = fixed([0] * 120)
     cc.ensemble_ = type(cc.ensemble_).from_labels(labels)
-    with pytest.warns(UserWarning, match="too short to prove"):
+    with pytest.warns(UserWarning, match="too little to prove"):
         cut = cc.recut(alpha=0.45, time_limit=0)
     assert "1 of 1 core could not be proven" in verdict(cut)
 
