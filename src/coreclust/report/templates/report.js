@@ -168,8 +168,8 @@ function showAlpha() {
   document.querySelectorAll("#clusters tbody tr").forEach((line, c) => {
     if (c >= clusters.length) return;
     const { size, cores } = clusters[c];
-    line.querySelector("[data-live=core]").textContent = cores[place];
-    line.querySelector("[data-live=weak]").textContent = size - cores[place];
+    line.querySelector("[data-live=core]").textContent = cores[place].toLocaleString("en");
+    line.querySelector("[data-live=weak]").textContent = (size - cores[place]).toLocaleString("en");
     line.querySelector("[data-live=share]").textContent = percent(1 - cores[place] / size);
   });
   refind();
@@ -240,6 +240,7 @@ function curve() {
   lines.unshift({ g: -1, name: trimmed ? "all items, trimmed ones included" : "all items", size: report.nItems, cores: sums });
   const values = lines.flatMap(({ g, name, size, cores }) =>
     cores.map((core, a) => ({ g, a, alpha: alphas[a], weak: 1 - core / size, text: `${name}\nalpha ${alphas[a]}: ${percent(1 - core / size)} weak` })));
+  const top = Math.min(Math.max(0.1, ...values.map(({ weak }) => weak)), 1);
   const colour = { signal: "datum.g < 0 ? faint : palette[datum.g % length(palette)]" };
   return {
     autosize: { type: "fit", contains: "padding" }, padding: 4,
@@ -247,7 +248,7 @@ function curve() {
     data: [{ name: "path", values }],
     scales: [
       { name: "x", type: "linear", range: "width", zero: true, domain: { data: "path", field: "alpha" } },
-      { name: "y", type: "linear", range: "height", domain: [0, 1] },
+      { name: "y", type: "linear", range: "height", domain: [0, top], nice: true },
     ],
     axes: [axis("bottom", "x", "alpha"), { ...axis("left", "y", "weak fraction"), format: ".0%" }],
     marks: [
