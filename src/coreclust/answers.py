@@ -320,6 +320,12 @@ class CoreAnswers(BaseEstimator):
         ImportError
             If what ``coreclust[report]`` installs is missing.
 
+        Notes
+        -----
+        The slider has the alphas of :meth:`alpha_path`. If there is no `time_limit`, the search
+        along them gets a minute; on hard data the report then says at which alphas the cores
+        are not proven to be the largest. Those at `alpha` itself are always the fitted ones.
+
         Examples
         --------
         >>> from sklearn.cluster import KMeans
