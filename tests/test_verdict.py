@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import DBSCAN, KMeans
 
-from coreclust import CoreClustering
+from coreclust import Core, CoreClustering
 from coreclust.verdict import headline, percent, shorten, verdict
 
 
@@ -39,6 +39,18 @@ def test_nothing_weak_and_no_shaky_cluster():
     text = verdict(fixed(["a", "a", "b", "b"]))
     assert text.startswith("2 clusters; every item is core. Any two")
     assert "shaky" not in text
+
+
+def test_a_few_weak_items_make_no_cluster_shaky(fitted):
+    cut = fitted.recut()
+    sizes = (100, 100)
+    for n_weak, is_shaky in ((4, False), (5, True)):
+        cut.cores_ = [
+            Core(code, np.arange(size), np.arange(size - (code == 1) * n_weak), size, np.ones(size))
+            for code, size in enumerate(sizes)
+        ]
+        assert ("cluster 1 is the shaky one" in headline(cut)) == is_shaky
+        assert ("Of the 100 items" in verdict(cut)) == is_shaky
 
 
 def test_one_cluster():

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from coreclust.cores import Core
 
 _LONGEST_NAME = 40
+_LEAST_SHAKY = 0.05  # of the items of a cluster are weak
 
 
 def headline(fitted: CoreAnswers) -> str:
@@ -32,7 +33,7 @@ def headline(fitted: CoreAnswers) -> str:
     '2 clusters; every item is core'
     """
     if not fitted.cores_:
-        return f"no clusters; all {fitted.labels_.size} items are trimmed"
+        return f"no clusters; all {fitted.labels_.size:,} items are trimmed"
     parts = [_count(len(fitted.cores_), "cluster")]
     weak, trimmed = fitted.weak_sample_indices_.size, fitted.trimmed_sample_indices_.size
     if not weak and not trimmed:
@@ -145,11 +146,12 @@ def percent(share: float) -> str:
 
 
 def _shakiest(cores: list[Core]) -> Core | None:
-    """Return the cluster with the largest share of weak items, if it is larger than the others."""
+    """Return the one cluster with the largest share of weak items, if that is worth a word."""
     if len(cores) < 2:
         return None
     first, second = sorted(cores, key=_weak_share, reverse=True)[:2]
-    return first if _weak_share(first) > _weak_share(second) else None
+    is_shaky = _weak_share(first) > _weak_share(second) and _weak_share(first) >= _LEAST_SHAKY
+    return first if is_shaky else None
 
 
 def _weak_share(core: Core) -> float:
@@ -161,9 +163,9 @@ def _counts(fitted: CoreAnswers) -> str:
     if not weak and not trimmed:
         return ""
     n_items = fitted.labels_.size
-    text = f"{fitted.core_sample_indices_.size} of {_count(n_items, 'item')} are core"
-    text += f", {weak} weak" if weak else ", none is weak"
-    return text + (f" and {trimmed} trimmed: put in no cluster." if trimmed else ".")
+    text = f"{fitted.core_sample_indices_.size:,} of {_count(n_items, 'item')} are core"
+    text += f", {weak:,} weak" if weak else ", none is weak"
+    return text + (f" and {trimmed:,} trimmed: put in no cluster." if trimmed else ".")
 
 
 def _worst(fitted: CoreAnswers) -> str:
@@ -171,7 +173,7 @@ def _worst(fitted: CoreAnswers) -> str:
     if shaky is None:
         return ""
     name = cluster_name(fitted, shaky)
-    return f"Of the {shaky.size} items of cluster {name}, {shaky.weak.size} are weak."
+    return f"Of the {shaky.size:,} items of cluster {name}, {shaky.weak.size:,} are weak."
 
 
 def _promise(fitted: CoreAnswers) -> str:
@@ -204,4 +206,4 @@ def _proof(cores: list[Core]) -> str:
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -12,6 +12,9 @@ from coreclust.report.content import MAX_TEXT
 from coreclust.verdict import headline
 
 FILLED = """async () => {
+    const frame = () => new Promise((next) => requestAnimationFrame(next));
+    await frame();
+    await frame();  // charts are drawn once a frame
     const view = document.getElementById("scatter").view;
     await view.runAsync();
     const marks = view.scenegraph().root.items[0].items;

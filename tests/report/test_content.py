@@ -90,6 +90,25 @@ def test_the_path_has_the_sizes_of_recut_and_the_fitted_cores(fitted):
     np.testing.assert_array_equal(path.core_sizes[place], [c.core.size for c in odd.cores_])
 
 
+def test_a_path_that_takes_too_long_is_cut_and_says_so(fitted, monkeypatch):
+    monkeypatch.setattr(content, "PATH_SECONDS", 0.0)
+    hard = fitted.recut()
+    labels = np.random.default_rng(0).integers(2, size=(60, 60))
+    hard.ensemble_ = LabelEnsemble(labels)
+    hard._find_cores()
+    path = content.report_path(hard)
+    layout = content.lay_out(hard, None, None)
+    data = content.chart_data(hard, path, layout, list(range(60)), np.arange(60))
+    assert not all(data["proven"])
+    assert data["proven"] == [all(core.optimal for core in cores) for cores in path.cores]
+    assert data["proven"][data["fitted"]]  # the fit had all the time it wanted
+    made = dict(content.how_made(hard, path))
+    n_unproven = data["proven"].count(False)
+    assert f"at {n_unproven} of the {len(data['proven'])} alphas" in made["Proven largest"]
+    assert hard.time_limit is None
+    assert made["Time limit of the search"] == "none"
+
+
 def test_data_is_that_of_the_items(fitted, blobs):
     path = content.report_path(fitted)
     layout = content.lay_out(fitted, blobs, None)

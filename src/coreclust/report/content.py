@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import numbers
 import platform
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from coreclust.answers import CoreAnswers
 
 MAX_ITEMS = 10_000
+PATH_SECONDS = 60.0  # for the cores at all alphas
 MAX_TEXT = 200  # characters of an id or a name
 _MAX_EXACT = 2**53  # larger whole numbers are not exact in JavaScript
 
@@ -110,11 +112,19 @@ def clean(text: str) -> str:
 
 
 def report_path(fitted: CoreAnswers) -> CorePath:
-    """Return the cores along the usual alphas and the fitted one, there the fitted cores."""
+    """Return the cores along the usual alphas and the fitted one, there the fitted cores.
+
+    Small alphas can be much harder than the one that was asked for. So that a report does not
+    take hours, the search has a time limit of its own if the fit had none; it only strikes on
+    hard data, where the report says which cores lack a proof.
+    """
     alphas = np.union1d(fitted._reachable_alphas(), [fitted.alpha])
+    limited = fitted
+    if fitted.time_limit is None:
+        limited = copy.copy(fitted).set_params(time_limit=PATH_SECONDS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report says which alphas lack a proof
-        path = fitted.alpha_path(alphas)
+        path = limited.alpha_path(alphas)
     place = int(np.flatnonzero(path.values == fitted.alpha)[0])
     path.cores[place] = fitted.cores_
     path.labels[place] = fitted.labels_
@@ -130,6 +140,7 @@ def chart_data(
     return {
         "alphas": path.values.tolist(),
         "fitted": int(np.flatnonzero(path.values == fitted.alpha)[0]),
+        "proven": [all(core.optimal for core in cores) for cores in path.cores],
         "nItems": int(fitted.labels_.size),
         "nTrimmed": int(fitted.trimmed_sample_indices_.size),
         "axes": [shorten(clean(name), 60) for name in layout.axis_names],

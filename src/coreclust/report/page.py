@@ -80,7 +80,8 @@ def report_html(
 
     items = content.shown_items(fitted)
     path = content.report_path(fitted)
-    data = content.chart_data(fitted, path, layout, names, items) | {"markers": _MARKERS}
+    data = content.chart_data(fitted, path, layout, names, items)
+    data |= {"markers": _MARKERS, "nColours": len(COLOURS)}
     n_cut = sum(isinstance(names[i], str) and len(names[i]) > content.MAX_TEXT for i in items)
     script, style = _asset("report.js"), _asset("report.css") + _palette()
     return environment.get_template("report.html").render(

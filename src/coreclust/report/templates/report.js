@@ -7,21 +7,26 @@ const { alphas, clusters, items } = report;
 const PAGE = 25;
 let place = report.fitted;
 
-// What every item is at every alpha: "1" for core, one letter an alpha.
-function coreLine(switches) {
-  if (switches === -1) return "0".repeat(alphas.length);
+// What an item is at every alpha, one letter each: weak, trimmed, or the letter of its colour.
+// The charts look colours up by these letters: ten thousand times for a move of the slider.
+const WEAK = "-", TRIMMED = "*";
+const letter = (colour) => String.fromCharCode(97 + colour);
+function lineOf(switches, cluster) {
+  if (cluster < 0) return TRIMMED.repeat(alphas.length);
+  if (switches === -1) return WEAK.repeat(alphas.length);
   const at = Array.isArray(switches) ? switches : [switches];
+  const filled = letter(cluster % report.nColours);
   let line = "", core = false;
   for (let a = 0; a < alphas.length; a++) {
     if (at.includes(a)) core = !core;
-    line += core ? "1" : "0";
+    line += core ? filled : WEAK;
   }
   return line;
 }
 
 const rows = items.id.map((id, i) => {
-  const line = coreLine(items.core[i]);
-  const first = line.indexOf("1");
+  const line = lineOf(items.core[i], items.cluster[i]);
+  const first = line.search(/[a-z]/);
   return {
     i, id, line, x: items.x[i], y: items.y[i], g: items.cluster[i],
     cluster: items.cluster[i] < 0 ? "" : clusters[items.cluster[i]].name,
@@ -32,8 +37,7 @@ const rows = items.id.map((id, i) => {
   };
 });
 
-const isCore = (row) => row.line[place] === "1";
-const status = (row) => (row.g < 0 ? "trimmed" : isCore(row) ? "core" : "weak");
+const status = (row) => ({ [WEAK]: "weak", [TRIMMED]: "trimmed" })[row.line[place]] || "core";
 const percent = (share) => (share > 0 && share < 0.0005 ? "< 0.1 %" : (100 * share).toFixed(1) + " %");
 const fixed = (value) => (value === null ? "not known" : value.toFixed(3));
 const closest = (row) => (row.share === null ? "none" : `${row.closest} (${percent(row.share)})`);
@@ -78,7 +82,7 @@ function refind() {
   $("found").textContent = `${found.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} items`;
   page = Math.min(page, Math.max(Math.ceil(found.length / PAGE) - 1, 0));
   showPage();
-  mark(wanted);
+  redraw();
 }
 
 function showPage() {
@@ -152,7 +156,8 @@ function showAlpha() {
   const core = clusters.reduce((sum, cluster) => sum + cluster.cores[place], 0);
   const weak = report.nItems - report.nTrimmed - core;
   const trimmed = report.nTrimmed ? `, ${report.nTrimmed.toLocaleString("en")} trimmed` : "";
-  const words = `${core.toLocaleString("en")} core, ${weak.toLocaleString("en")} weak${trimmed}`;
+  const words = `${core.toLocaleString("en")} core, ${weak.toLocaleString("en")} weak${trimmed}` +
+    (report.proven[place] ? "" : "; not proven to be the largest cores");
   const alpha = String(alphas[place]);
   $("alpha").value = place;
   $("alpha").setAttribute("aria-valuetext", `${alpha}: ${words}`);
@@ -163,26 +168,27 @@ function showAlpha() {
   document.querySelectorAll("#clusters tbody tr").forEach((line, c) => {
     if (c >= clusters.length) return;
     const { size, cores } = clusters[c];
-    line.querySelector("[data-live=core]").textContent = cores[place];
-    line.querySelector("[data-live=weak]").textContent = size - cores[place];
+    line.querySelector("[data-live=core]").textContent = cores[place].toLocaleString("en");
+    line.querySelector("[data-live=weak]").textContent = (size - cores[place]).toLocaleString("en");
     line.querySelector("[data-live=share]").textContent = percent(1 - cores[place] / size);
   });
   refind();
-  views.forEach((view) => view.signal("place", place).runAsync());
 }
 
 // ---- the charts ----
 
-const views = [];
+let views = [];
 const SHAPES = report.markers;
 const STAR = "M0,-1.1L0.3,-0.35L1.05,-0.34L0.48,0.16L0.65,0.89L0,0.5L-0.65,0.89L-0.48,0.16L-1.05,-0.34L-0.3,-0.35Z";
 
 function colours() {
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(name).trim();
-  const palette = [];
-  for (let c = 0; read(`--c${c}`); c++) palette.push(read(`--c${c}`));
-  return { ink: read("--ink"), faint: read("--faint"), paper: read("--paper"), grid: read("--grid"), palette };
+  const [ink, faint, paper, grid] = ["--ink", "--faint", "--paper", "--grid"].map(read);
+  const palette = Array.from({ length: report.nColours }, (_, c) => read(`--c${c}`));
+  const paints = { [WEAK]: paper, [TRIMMED]: faint };
+  palette.forEach((colour, c) => { paints[letter(c)] = colour; });
+  return { ink, faint, paper, grid, palette, paints };
 }
 
 function signals(more) {
@@ -201,7 +207,7 @@ function scatter() {
   const area = Math.max(14, Math.min(70, 30000 / rows.length));
   return {
     autosize: { type: "fit", contains: "padding" }, padding: 4,
-    signals: signals({ shapes: SHAPES, star: STAR, hits: "", searching: false, xTitle: report.axes[0], yTitle: report.axes[1] }),
+    signals: signals({ shapes: SHAPES, star: STAR, levels: { [WEAK]: 1 }, hits: "", searching: false, xTitle: report.axes[0], yTitle: report.axes[1] }),
     data: [{ name: "items", values: rows.filter((row) => row.x !== null).map(({ i, x, y, g, line }) => ({ i, x, y, g, line })) }],
     scales: [
       { name: "x", type: "linear", range: "width", zero: false, nice: true, domain: { data: "items", field: "x" } },
@@ -214,13 +220,12 @@ function scatter() {
         enter: {
           x: { scale: "x", field: "x" }, y: { scale: "y", field: "y" },
           shape: { signal: "datum.g < 0 ? star : shapes[datum.g % length(shapes)]" },
+          stroke: { signal: "datum.g < 0 ? faint : palette[datum.g % length(palette)]" },
           size: { value: area }, strokeWidth: { value: area > 30 ? 1.4 : 1 }, tooltip: { field: "i" },
         },
-        update: {
-          x: { scale: "x", field: "x" }, y: { scale: "y", field: "y" },
-          stroke: { signal: "datum.g < 0 ? faint : palette[datum.g % length(palette)]" },
-          fill: { signal: "datum.g < 0 ? faint : datum.line[place] === '1' ? palette[datum.g % length(palette)] : paper" },
-          zindex: { signal: "datum.line[place] === '1' ? 0 : 1" },
+        update: {  // weak points on top: they are fewer, and they are what one looks for
+          fill: { signal: "paints[datum.line[place]]" },
+          zindex: { signal: "levels[datum.line[place]]" },
           opacity: { signal: "searching && hits[datum.i] !== '1' ? 0.12 : 1" },
         },
       },
@@ -235,6 +240,7 @@ function curve() {
   lines.unshift({ g: -1, name: trimmed ? "all items, trimmed ones included" : "all items", size: report.nItems, cores: sums });
   const values = lines.flatMap(({ g, name, size, cores }) =>
     cores.map((core, a) => ({ g, a, alpha: alphas[a], weak: 1 - core / size, text: `${name}\nalpha ${alphas[a]}: ${percent(1 - core / size)} weak` })));
+  const top = Math.min(Math.max(0.1, ...values.map(({ weak }) => weak)), 1);
   const colour = { signal: "datum.g < 0 ? faint : palette[datum.g % length(palette)]" };
   return {
     autosize: { type: "fit", contains: "padding" }, padding: 4,
@@ -242,7 +248,7 @@ function curve() {
     data: [{ name: "path", values }],
     scales: [
       { name: "x", type: "linear", range: "width", zero: true, domain: { data: "path", field: "alpha" } },
-      { name: "y", type: "linear", range: "height", domain: [0, 1] },
+      { name: "y", type: "linear", range: "height", domain: [0, top], nice: true },
     ],
     axes: [axis("bottom", "x", "alpha"), { ...axis("left", "y", "weak fraction"), format: ".0%" }],
     marks: [
@@ -285,35 +291,37 @@ function showTip(_, event, item, value) {
   tip.style.top = `${above ? clientY - tip.offsetHeight - 10 : clientY + 14}px`;
 }
 
-function mark(wanted) {
-  if (!views.length) return;
-  const hits = new Array(rows.length).fill("0");
-  if (wanted) found.forEach((row) => { hits[row.i] = "1"; });
-  views[0].signal("hits", hits.join("")).signal("searching", Boolean(wanted)).runAsync();
+// At most once a frame, however fast the slider moves.
+let waiting = false;
+function redraw() {
+  if (waiting || !views.length) return;
+  waiting = true;
+  requestAnimationFrame(() => {
+    waiting = false;
+    const searching = found.length < rows.length;
+    const hits = new Array(rows.length).fill("0");
+    if (searching) found.forEach((row) => { hits[row.i] = "1"; });
+    views[0].signal("hits", searching ? hits.join("") : "").signal("searching", searching);
+    views.forEach((view) => view.signal("place", place).runAsync());
+  });
 }
 
 async function draw(id, spec) {
   const element = $(id);
-  const size = () => [element.clientWidth, element.clientHeight];
-  const [width, height] = size();
-  const { view } = await window.vegaEmbed(element, { ...spec, width, height }, {
+  if (element.view) element.view.finalize();
+  const size = { width: element.clientWidth, height: element.clientHeight };
+  const { view } = await window.vegaEmbed(element, { ...spec, ...size }, {
     mode: "vega", renderer: "canvas", actions: false, ast: true, tooltip: showTip, defaultStyle: false,
   });
-  views.push(view);
   element.view = view;
-  new ResizeObserver(() => {
-    const [w, h] = size();
-    if (w && h && (w !== view.width() || h !== view.height())) view.width(w).height(h).runAsync();
-  }).observe(element);
-  element.addEventListener("mouseleave", () => { $("tip").hidden = true; });
+  return view;
 }
 
 async function drawAll() {
   document.body.classList.add("charts");
   try {
-    await draw("scatter", scatter());
-    await draw("curve", curve());
-    showAlpha();
+    views = [await draw("scatter", scatter()), await draw("curve", curve())];
+    redraw();
     document.body.dataset.ready = "yes";
   } catch (error) {  // the still pictures stay
     document.body.classList.remove("charts");
@@ -321,12 +329,18 @@ async function drawAll() {
   }
 }
 
-window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  views.forEach((view) => {
-    Object.entries(colours()).forEach(([name, value]) => view.signal(name, value));
-    view.runAsync();
-  });
-});
+// Drawn anew when the window changes its size or the reader their mind about light and dark.
+function drawWhenItChanges() {
+  const width = () => $("scatter").clientWidth;
+  let drawn = width(), timer = 0;
+  const later = () => { clearTimeout(timer); timer = setTimeout(drawAll, 100); };
+  new ResizeObserver(() => {
+    if (width() && width() !== drawn) { drawn = width(); later(); }
+  }).observe($("scatter"));
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later);
+  document.querySelectorAll(".chart").forEach((element) =>
+    element.addEventListener("mouseleave", () => { $("tip").hidden = true; }));
+}
 
 makeHead();
 document.querySelectorAll(".scripted").forEach((element) => { element.hidden = false; });
@@ -337,5 +351,5 @@ $("previous").addEventListener("click", () => { page -= 1; showPage(); });
 $("next").addEventListener("click", () => { page += 1; showPage(); });
 $("download").addEventListener("click", download);
 showAlpha();
-drawAll();
+drawAll().then(drawWhenItChanges);
 })();
