@@ -41,3 +41,17 @@ def test_the_scale_benchmark_agrees_with_the_dense_implementation():
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "PASS  2,000 items: as the dense implementation" in done.stdout
+
+
+def test_the_selection_benchmark_runs():
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.selection", "--quick"],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [line.split()[:2] for line in done.stdout.splitlines()[1:]] == [
+        ["three-150", "3"],
+        ["uniform-150", "1"],
+    ]

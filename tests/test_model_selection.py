@@ -21,7 +21,8 @@ from coreclust.algorithms import make_algorithm
 from coreclust.cluster import KMeans
 from coreclust.metrics import weak_fraction
 from coreclust.model_selection import compare_algorithms, select_n_clusters
-from coreclust.model_selection.number import _factory, gains
+from coreclust.model_selection.decision import gains
+from coreclust.model_selection.number import _factory
 from coreclust.model_selection.reference import permuted_reference, uniform_reference
 from coreclust.resampling import KnownDistribution, Subsample
 

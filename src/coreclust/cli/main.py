@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except InputError as error:
         return _fail(error, 2)
-    except (OSError, ImportError, MemoryError, RuntimeError) as error:
+    except (OSError, ImportError, MemoryError, RuntimeError, ValueError) as error:
         return _fail(error, 1)
     except KeyboardInterrupt as interrupt:
         print(f"\ncoreclust: {interrupt or 'Interrupted.'}", file=sys.stderr)

@@ -1,0 +1,108 @@
+"""How often the number of clusters is found, on data of a known number.
+
+Run from the repository root::
+
+    python -m benchmarks.selection                         # ten datasets a design
+    python -m benchmarks.selection --designs three-300 uniform-150
+    python -m benchmarks.selection --quick                 # one small dataset of two designs
+
+Every dataset is drawn afresh from the design and a seed, and `select_n_clusters` is run with its
+defaults (k from 2 to 10). ``-`` stands for no recommendation though there is some structure.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coreclust.model_selection import select_n_clusters
+
+Points = NDArray[np.float64]
+Draw = Callable[[np.random.Generator], Points]
+
+
+def triangle(n: int, separation: float, rng: np.random.Generator, d: int = 2) -> Points:
+    """Three Gaussians of unit variance, at the same distance from each other."""
+    angles = np.pi / 2 + np.arange(3) * 2 * np.pi / 3
+    centres = np.zeros((3, d))
+    centres[:, :2] = np.column_stack([np.cos(angles), np.sin(angles)]) * separation / np.sqrt(3)
+    return centres[rng.integers(3, size=n)] + rng.standard_normal((n, d))
+
+
+def line(
+    n: int, k: int, separation: float, rng: np.random.Generator, d: int = 2, first: float = 0.0
+) -> Points:
+    """Return k Gaussians in a row; the first may have a share of its own."""
+    shares = np.full(k, 1 / k) if not first else np.r_[first, np.full(k - 1, (1 - first) / (k - 1))]
+    centres = np.zeros((k, d))
+    centres[:, 0] = separation * np.arange(k)
+    return centres[rng.choice(k, size=n, p=shares)] + rng.standard_normal((n, d))
+
+
+def scattered(n: int, k: int, separation: float, rng: np.random.Generator, d: int) -> Points:
+    """Return k Gaussians at random places, at least `separation` apart."""
+    while True:
+        centres = rng.uniform(-1, 1, size=(k, d)) * separation * (2.0 if d == 2 else 1.2)
+        distances = np.linalg.norm(centres[:, None] - centres, axis=-1)[np.triu_indices(k, 1)]
+        if distances.min() >= separation:
+            return centres[rng.integers(k, size=n)] + rng.standard_normal((n, d))
+
+
+#: Name, the true number of clusters, and how to draw.
+DESIGNS: dict[str, tuple[int, Draw]] = {
+    "three-150": (3, lambda rng: triangle(150, 3, rng)),
+    "three-300": (3, lambda rng: triangle(300, 3, rng)),
+    "three-10d": (3, lambda rng: triangle(200, 4, rng, d=10)),
+    "three-row": (3, lambda rng: line(200, 3, 4, rng)),
+    "two": (2, lambda rng: line(200, 2, 4, rng)),
+    "two-near": (2, lambda rng: line(200, 2, 3, rng)),
+    "two-10d": (2, lambda rng: line(200, 2, 4, rng, d=10)),
+    "two-unequal": (2, lambda rng: line(200, 2, 5, rng, first=0.85)),
+    "five": (5, lambda rng: scattered(250, 5, 5, rng, d=2)),
+    "five-10d": (5, lambda rng: scattered(250, 5, 5, rng, d=10)),
+    "uniform-150": (1, lambda rng: rng.random((150, 2))),
+    "uniform-300": (1, lambda rng: rng.random((300, 2))),
+    "uniform-10d": (1, lambda rng: rng.random((200, 10))),
+    "rectangle": (1, lambda rng: rng.random((200, 2)) * [4.0, 1.0]),
+    "gaussian": (1, lambda rng: rng.standard_normal((200, 2))),
+    "gaussian-10d": (1, lambda rng: rng.standard_normal((200, 10))),
+}
+
+
+def main() -> None:
+    """Run the designs and print a line each."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--designs", nargs="+", choices=DESIGNS, default=list(DESIGNS))
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--quick", action="store_true")
+    arguments = parser.parse_args()
+    names, seeds = (
+        arguments.designs,
+        range(arguments.first_seed, arguments.first_seed + arguments.seeds),
+    )
+    if arguments.quick:
+        names, seeds = ["three-150", "uniform-150"], range(1)
+    print(f"{'design':14}{'true':>5}{'found':>9}   answers")
+    for name in names:
+        true, draw = DESIGNS[name]
+        answers = []
+        for seed in seeds:
+            # The position of the design keeps designs apart that draw the same way.
+            rng = np.random.default_rng([seed, list(DESIGNS).index(name)])
+            options = {"k_range": range(2, 5), "n_references": 5} if arguments.quick else {}
+            answers.append(
+                select_n_clusters(None, draw(rng), random_state=seed, **options).n_clusters
+            )
+        right = sum(answer == true or (true == 1 and answer is None) for answer in answers)
+        counts = Counter("-" if answer is None else str(answer) for answer in answers)
+        shown = ", ".join(f"{answer}: {count}" for answer, count in sorted(counts.items()))
+        print(f"{name:14}{true:5}{right:6}/{len(answers)}   {shown}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
