@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from joblib.parallel import get_active_backend
@@ -17,8 +17,10 @@ from threadpoolctl import ThreadpoolController
 
 from coreclust._compat import number_of_items
 from coreclust.batching import BatchLabeller
+from coreclust.checkpoint import Checkpoint
 from coreclust.ensemble import LabelEnsemble, label_dtype
 from coreclust.functions import ClusteringFunction
+from coreclust.labelling import Block, Labelling
 from coreclust.models import CentreModel, Model
 from coreclust.pairs import ABSENT
 from coreclust.progress import Progress
@@ -66,38 +68,6 @@ class _Task:
         return seeds_of(self.entropy, sample, 2 * attempt + purpose)
 
 
-@dataclass(frozen=True)
-class _Block:
-    """The labels of consecutive samples, and the errors of those that failed."""
-
-    labels: NDArray[np.signedinteger]  # (n_labelled, n_items)
-    errors: list[str]
-    models: list[Model]  # of the labelled samples, or none at all
-
-
-class Labelling(NamedTuple):
-    """What comes out of labelling samples.
-
-    Attributes
-    ----------
-    ensemble : LabelEnsemble
-        Without the samples that failed on every try.
-    errors : list of str
-        Of those that did.
-    models : list of Model
-        Of the samples in the ensemble, if they were to be kept.
-    """
-
-    ensemble: LabelEnsemble
-    errors: list[str]
-    models: list[Model]
-
-    @property
-    def n_tried(self) -> int:
-        """The samples that were drawn, with those that failed."""
-        return self.ensemble.n_resamples + len(self.errors)
-
-
 def label_samples(
     function: ClusteringFunction,
     X: Any,
@@ -114,24 +84,26 @@ def label_samples(
     keep_models: bool = False,
     samples_per_task: int | None = None,
     after: Labelling | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Labelling:
     """Draw and label samples 0 to `n_resamples` - 1.
 
     The result depends on nothing but the function, the data, the scheme and the entropy: not on
-    how many of the samples are there already, from an earlier call (`after`). With a
-    `labeller`, samples are labelled by it instead of the function, in threads.
+    how many of the samples are there already, from an earlier call (`after`) or in a
+    `checkpoint`, which is given all others. With a `labeller`, samples are labelled by it instead
+    of the function, in threads.
     """
     n_items = number_of_items(X)
     if samples_per_task is None:
         samples_per_task = 1 if labeller is None else _samples_a_batch(n_items)
     members = None if groups is None else _members(groups)
     task = _Task(function, X, y, n_items, scheme, entropy, groups, members, keep_models)
-    n_before = 0 if after is None else after.n_tried
+    collected = _collector(n_resamples, n_items, after, checkpoint)
+    n_before = collected.n_tried
     blocks = (
         range(begin, min(begin + samples_per_task, n_resamples))
         for begin in range(n_before, n_resamples, samples_per_task)
     )
-    labels, n_labelled, errors, models = _continued(after, n_resamples, n_items)
     progress = Progress(n_resamples, "samples", enabled=verbose > 0, done_before=n_before)
     # catch_warnings, because the threads of joblib do not leave the filters as they were.
     with one_thread(), warnings.catch_warnings():
@@ -142,40 +114,109 @@ def label_samples(
         results = in_parallel(calls, n_jobs, threads=labeller is not None)
         try:
             for block in results:
-                if block.labels.dtype.itemsize > labels.dtype.itemsize:
-                    labels = labels.astype(block.labels.dtype)
-                labels[n_labelled : n_labelled + len(block.labels)] = block.labels
-                n_labelled += len(block.labels)
-                errors += block.errors
-                models += block.models
-                if 2 * len(errors) > n_resamples:
+                collected.add(block)
+                if 2 * len(collected.errors) > n_resamples:
                     break  # there is no saving it
-                progress.update(n_labelled + len(errors))
+                progress.update(collected.n_tried)
                 if on_sample is not None:
-                    for _ in range(len(block.labels) + len(block.errors)):
+                    for _ in range(block.n_samples):
                         on_sample()
         except KeyboardInterrupt:
+            n_labelled = collected.n_tried - len(collected.errors)
+            kept = "" if checkpoint is None else f" They are kept in {str(checkpoint.path)!r}."
             raise KeyboardInterrupt(
-                f"Interrupted after {n_labelled} of {n_resamples} samples were clustered."
+                f"Interrupted after {n_labelled} of {n_resamples} samples were clustered.{kept}"
             ) from None
         finally:
-            results.close()  # stops what is still running
-            progress.close()
-    if 2 * len(errors) > n_resamples:
-        report_dropped(errors, n_resamples)
-    return Labelling(LabelEnsemble._owning(labels[:n_labelled].T), errors, models)
+            try:
+                if checkpoint is not None:
+                    checkpoint.flush()
+            finally:
+                results.close()  # stops what is still running
+                progress.close()
+    if 2 * len(collected.errors) > n_resamples:
+        report_dropped(collected.errors, n_resamples)
+    return collected.labelling()
 
 
-def _continued(
-    after: Labelling | None, n_resamples: int, n_items: int
-) -> tuple[NDArray[np.signedinteger], int, list[str], list[Model]]:
-    """Return room for labels, filled with those of earlier samples, and the rest of them."""
-    if after is None:
-        return np.empty((n_resamples, n_items), dtype=np.int8), 0, [], []
-    known = after.ensemble.labels.T
-    labels = np.empty((n_resamples, n_items), dtype=known.dtype)
-    labels[: len(known)] = known
-    return labels, len(known), list(after.errors), list(after.models)
+class _InMemory:
+    """Collects labels in an array, and gives them to a checkpoint if there is one.
+
+    Parameters
+    ----------
+    n_resamples, n_items : int
+    after : Labelling or None
+        Earlier samples.
+    checkpoint : Checkpoint or None
+    """
+
+    def __init__(
+        self,
+        n_resamples: int,
+        n_items: int,
+        after: Labelling | None,
+        checkpoint: Checkpoint | None,
+    ) -> None:
+        known = np.empty((0, n_items), np.int8) if after is None else after.ensemble.labels.T
+        self._labels = np.empty((n_resamples, n_items), dtype=known.dtype)
+        self._labels[: len(known)] = known
+        self._n_labelled = len(known)
+        self._models = [] if after is None else list(after.models)
+        self._checkpoint = checkpoint
+        self.errors = [] if after is None else list(after.errors)
+
+    @property
+    def n_tried(self) -> int:
+        """The samples that were drawn, with those that failed."""
+        return self._n_labelled + len(self.errors)
+
+    def add(self, block: Block) -> None:
+        """Take samples that follow on the last ones."""
+        if block.labels.dtype.itemsize > self._labels.dtype.itemsize:
+            self._labels = self._labels.astype(block.labels.dtype)
+        end = self._n_labelled + len(block.labels)
+        self._labels[self._n_labelled : end] = block.labels
+        self._n_labelled = end
+        self.errors += [error for _, error in block.failed]
+        self._models += block.models
+        if self._checkpoint is not None:
+            self._checkpoint.add(block)
+
+    def labelling(self) -> Labelling:
+        """Return all of it."""
+        ensemble = LabelEnsemble._owning(self._labels[: self._n_labelled].T)
+        return Labelling(ensemble, self.errors, self._models)
+
+
+class _OnDisk:
+    """Collects labels in a checkpoint only."""
+
+    def __init__(self, n_resamples: int, checkpoint: Checkpoint) -> None:
+        self._n_resamples = n_resamples
+        self._checkpoint = checkpoint
+        self.n_tried = min(checkpoint.n_tried, n_resamples)
+        self.errors = checkpoint.errors(n_resamples)
+
+    def add(self, block: Block) -> None:
+        """Take samples that follow on the last ones."""
+        self.n_tried += block.n_samples
+        self.errors += [error for _, error in block.failed]
+        self._checkpoint.add(block)
+
+    def labelling(self) -> Labelling:
+        """Return all of it, once the checkpoint has been flushed."""
+        return cast(Labelling, self._checkpoint.labelling(self._n_resamples))
+
+
+def _collector(
+    n_resamples: int, n_items: int, after: Labelling | None, checkpoint: Checkpoint | None
+) -> _InMemory | _OnDisk:
+    if checkpoint is not None:
+        if checkpoint.is_large(n_resamples):
+            return _OnDisk(n_resamples, checkpoint)
+        if after is None or after.n_tried < min(checkpoint.n_tried, n_resamples):
+            after = checkpoint.labelling(n_resamples)
+    return _InMemory(n_resamples, n_items, after, checkpoint)
 
 
 def _members(groups: NDArray[np.intp]) -> list[NDArray[np.intp]]:
@@ -210,9 +251,9 @@ def in_parallel(
     yield from parallel(calls)
 
 
-def _label_block(task: _Task, samples: range) -> _Block:
+def _label_block(task: _Task, samples: range) -> Block:
     labels = np.full((len(samples), task.n_items), ABSENT, dtype=np.int64)
-    errors: list[str] = []
+    failed: list[tuple[int, str]] = []
     models: list[Model] = []
     # The thread count of BLAS belongs to the whole process: only the main thread of a worker
     # may set and restore it. That of OpenMP belongs to the thread.
@@ -221,15 +262,15 @@ def _label_block(task: _Task, samples: range) -> _Block:
         for sample in samples:
             found, error = _label_one(task, sample, models)
             if found is None:
-                errors.append(error)
+                failed.append((sample, error))
             else:
                 items, codes = found
-                labels[sample - samples.start - len(errors), items] = codes
-    labels = labels[: len(samples) - len(errors)]
-    return _Block(labels.astype(label_dtype(int(labels.max(initial=0)))), errors, models)
+                labels[sample - samples.start - len(failed), items] = codes
+    labels = labels[: len(samples) - len(failed)]
+    return Block(labels.astype(label_dtype(int(labels.max(initial=0)))), failed, models)
 
 
-def _label_batch(task: _Task, labeller: BatchLabeller, samples: range) -> _Block:
+def _label_batch(task: _Task, labeller: BatchLabeller, samples: range) -> Block:
     """Label all samples of a block at once; draw again those that fail."""
     scheme = cast(IndexScheme, task.scheme)  # those that make items have no batches
     labels = np.empty((len(samples), task.n_items), dtype=np.int32)
@@ -256,10 +297,11 @@ def _label_batch(task: _Task, labeller: BatchLabeller, samples: range) -> _Block
             break
     labels = np.delete(labels, pending, axis=0)
     message = "ValueError: too few distinct items for the clusters asked for."
-    return _Block(
+    lost = pending.tolist()
+    return Block(
         labels.astype(label_dtype(int(labels.max(initial=0)))),
-        [message] * pending.size,
-        [model for _, model in sorted(models.items())],
+        [(samples[place], message) for place in lost],
+        [model for place, model in sorted(models.items()) if place not in lost],
     )
 
 
