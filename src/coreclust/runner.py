@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 import warnings
-from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -43,6 +44,7 @@ class _Task:
     groups: NDArray[np.intp] | None = None  # of the items, numbered from 0 on
     members: list[NDArray[np.intp]] | None = None  # the items of each group
     keep_models: bool = False
+    labeller: BatchLabeller | None = None  # has its own copy of X
 
     @property
     def n_units(self) -> int:
@@ -94,23 +96,23 @@ def label_samples(
     of the function, in threads.
     """
     n_items = number_of_items(X)
-    if samples_per_task is None:
-        samples_per_task = 1 if labeller is None else _samples_a_batch(n_items)
     members = None if groups is None else _members(groups)
     task = _Task(function, X, y, n_items, scheme, entropy, groups, members, keep_models)
+    if labeller is not None:
+        task = replace(task, X=None, y=None, labeller=labeller)
     collected = _collector(n_resamples, n_items, after, checkpoint)
     n_before = collected.n_tried
+    if samples_per_task is None:
+        samples_per_task = _samples_a_task(n_items, n_resamples - n_before, labeller is not None)
     blocks = (
         range(begin, min(begin + samples_per_task, n_resamples))
         for begin in range(n_before, n_resamples, samples_per_task)
     )
     progress = Progress(n_resamples, "samples", enabled=verbose > 0, done_before=n_before)
     # catch_warnings, because the threads of joblib do not leave the filters as they were.
-    with one_thread(), warnings.catch_warnings():
-        if labeller is None:
-            calls = (delayed(_label_block)(task, block) for block in blocks)
-        else:
-            calls = (delayed(_label_batch)(task, labeller, block) for block in blocks)
+    with one_thread(), warnings.catch_warnings(), sent_once(task):
+        label = delayed(_label_block if labeller is None else _label_batch)
+        calls = (label(task, block) for block in blocks)
         results = in_parallel(calls, n_jobs, threads=labeller is not None)
         try:
             for block in results:
@@ -224,13 +226,43 @@ def _members(groups: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     return np.split(order, np.cumsum(np.bincount(groups))[:-1])
 
 
-def _samples_a_batch(n_items: int) -> int:
-    """Return how many samples a kernel may label in one go.
+def _samples_a_task(n_items: int, n_samples: int, batched: bool) -> int:
+    """Return how many samples to label in one go.
 
-    Enough to hide the cost of a call, but few enough to stop soon after a Ctrl-C, which
-    waits for the kernels that are running.
+    For a kernel enough to hide the cost of a call, but few enough to stop soon after a Ctrl-C,
+    which waits for the kernels that are running. For the workers of a cluster enough to keep
+    the scheduler idle, but so few that all have work to the end, and results stay handy.
     """
-    return max(1, min(125, 20_000 // n_items))
+    few = max(1, min(125, 20_000 // n_items)) if batched else 1
+    backend, _ = get_active_backend()
+    if not _is_cluster(backend):
+        return few
+    n_workers = max(1, backend.effective_n_jobs(-1))
+    return max(few, min(100, n_samples // (8 * n_workers), (1 << 25) // n_items))
+
+
+@contextlib.contextmanager
+def sent_once(data: Any) -> Iterator[None]:
+    """Send an argument of calls to all workers of a cluster beforehand, instead of with each call.
+
+    To all, because Dask computes the results of a worker that died again, but cannot bring back
+    data that only it had. Without a cluster, do nothing.
+    """
+    backend, _ = get_active_backend()
+    if not _is_cluster(backend):
+        yield
+        return
+    # As joblib does for its option `scatter`, which has to be set by who chooses the backend.
+    backend.data_futures[id(data)] = backend.client.scatter(data, broadcast=True, hash=False)
+    try:
+        yield
+    finally:
+        del backend.data_futures[id(data)]
+
+
+def _is_cluster(backend: Any) -> bool:
+    """Tell whether a backend of joblib is that of Dask, without importing it."""
+    return hasattr(backend, "client") and hasattr(backend, "data_futures")
 
 
 def in_parallel(
@@ -238,7 +270,8 @@ def in_parallel(
 ) -> Generator[Any, None, None]:
     """Yield the results of the calls in their order, as they come.
 
-    Kernels run in threads and, unless the user says otherwise, on all cores.
+    Kernels run in threads and, unless the user says otherwise, on all cores; or where the user
+    says.
     """
     backend, configured = get_active_backend()
     if threads and n_jobs is None and configured is None and not backend.nesting_level:
@@ -270,8 +303,9 @@ def _label_block(task: _Task, samples: range) -> Block:
     return Block(labels.astype(label_dtype(int(labels.max(initial=0)))), failed, models)
 
 
-def _label_batch(task: _Task, labeller: BatchLabeller, samples: range) -> Block:
+def _label_batch(task: _Task, samples: range) -> Block:
     """Label all samples of a block at once; draw again those that fail."""
+    labeller = cast(BatchLabeller, task.labeller)
     scheme = cast(IndexScheme, task.scheme)  # those that make items have no batches
     labels = np.empty((len(samples), task.n_items), dtype=np.int32)
     models: dict[int, Model] = {}
