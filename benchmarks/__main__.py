@@ -24,24 +24,30 @@ from coreclust.files import write_whole
 _PARTS = {
     "scale": (
         "Growth with the number of items",
-        "Ten overlapping Gaussians in ten dimensions, k-means with ten clusters. Resampling is the "
-        "clustering of all samples; evidence and clique are what comes after it.",
+        (
+            "Ten overlapping Gaussians in ten dimensions, k-means with ten clusters. Resampling is the "
+            "clustering of all samples; evidence and clique are what comes after it."
+        ),
     ),
     "clusterers": (
         "Whole fits on the paper's datasets",
-        "Compiled clusterers beside a loop over scikit-learn, and beside the authors' R package, "
-        "whose seconds are from another machine: read those ratios with care.",
+        (
+            "Compiled clusterers beside a loop over scikit-learn, and beside the authors' R package, "
+            "whose seconds are from another machine: read those ratios with care."
+        ),
     ),
     "clique": (
         "The exact search",
-        "On the same graphs: this package, networkx, igraph, and a MaxSAT solver. Only this one is "
-        "made for graphs in which nearly all pairs are adjacent; on others the rest may be ahead.",
+        (
+            "On the same graphs: this package, networkx, igraph, and a MaxSAT solver. Only this one is "
+            "made for graphs in which nearly all pairs are adjacent; on others the rest may be ahead."
+        ),
     ),
 }
 
 _HOW_TO_READ = """\
 Seconds depend on the machine; ratios were measured side by side in one run and travel better. The
-tools do not do the same. consensusclustering and pyckmeans return the n × n matrix of how often two
+tools do not do the same. consensusclustering and pyckmeans return the square matrix of how often two
 items were together; coreclust returns the cores, proven largest, and never builds that matrix.
 networkx, igraph and RC2 are given finished graphs, while `core_clusters` starts from labels. What
 was not compared: R packages side by side (they are not from the Python registry), graphics cards,
@@ -99,9 +105,11 @@ def _page(rows: list[dict[str, Any]], texts: dict[str, str], *, quick: bool) -> 
         "## How to read it",
         _HOW_TO_READ,
         "## Beside tools for the same job",
-        "Three overlapping Gaussians, k-means with ten starts, "
-        f"{rows[0]['n_samples']} subsamples of 80 %. Each cell: seconds (how many times ours), and "
-        "the memory it took on top of the data.",
+        (
+            "Three overlapping Gaussians, k-means with ten starts, "
+            f"{rows[0]['n_samples']} subsamples of 80 %. Each cell: seconds (how many times ours), and "
+            "the memory it took on top of the data."
+        ),
         _table(rows),
         "![Seconds and memory against the number of items](images/benchmarks.png)",
     ]
