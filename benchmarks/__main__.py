@@ -25,22 +25,23 @@ _PARTS = {
     "scale": (
         "Growth with the number of items",
         (
-            "Ten overlapping Gaussians in ten dimensions, k-means with ten clusters. Resampling is the "
-            "clustering of all samples; evidence and clique are what comes after it."
+            "Ten overlapping Gaussians in ten dimensions, k-means with ten clusters. Resampling is "
+            "the clustering of all samples; evidence and clique are what comes after it."
         ),
     ),
     "clusterers": (
         "Whole fits on the paper's datasets",
         (
-            "Compiled clusterers beside a loop over scikit-learn, and beside the authors' R package, "
-            "whose seconds are from another machine: read those ratios with care."
+            "Compiled clusterers beside a loop over scikit-learn, and beside the authors' R "
+            "package, whose seconds are from another machine: read those ratios with care."
         ),
     ),
     "clique": (
         "The exact search",
         (
-            "On the same graphs: this package, networkx, igraph, and a MaxSAT solver. Only this one is "
-            "made for graphs in which nearly all pairs are adjacent; on others the rest may be ahead."
+            "On the same graphs: this package, networkx, igraph, and a MaxSAT solver. Only this one "
+            "is made for graphs in which nearly all pairs are adjacent; on others the rest may be "
+            "ahead."
         ),
     ),
 }
@@ -107,8 +108,8 @@ def _page(rows: list[dict[str, Any]], texts: dict[str, str], *, quick: bool) -> 
         "## Beside tools for the same job",
         (
             "Three overlapping Gaussians, k-means with ten starts, "
-            f"{rows[0]['n_samples']} subsamples of 80 %. Each cell: seconds (how many times ours), and "
-            "the memory it took on top of the data."
+            f"{rows[0]['n_samples']} subsamples of 80 %. Each cell: seconds (how many times ours), "
+            "and the memory it took on top of the data."
         ),
         _table(rows),
         "![Seconds and memory against the number of items](images/benchmarks.png)",
