@@ -39,8 +39,8 @@ _PARTS = {
     "clique": (
         "The exact search",
         (
-            "On the same graphs: this package, networkx, igraph, and a MaxSAT solver. Only this one "
-            "is made for graphs in which nearly all pairs are adjacent; on others the rest may be "
+            "On the same graphs: this package, networkx, igraph, and a MaxSAT solver. Only this "
+            "one is made for graphs in which nearly all pairs are adjacent; on others the rest may be "
             "ahead."
         ),
     ),
@@ -48,8 +48,8 @@ _PARTS = {
 
 _HOW_TO_READ = """\
 Seconds depend on the machine; ratios were measured side by side in one run and travel better. The
-tools do not do the same. consensusclustering and pyckmeans return the square matrix of how often two
-items were together; coreclust returns the cores, proven largest, and never builds that matrix.
+tools do not do the same. consensusclustering and pyckmeans return the square matrix of how often
+two items were together; coreclust returns the cores, proven largest, and never builds that matrix.
 networkx, igraph and RC2 are given finished graphs, while `core_clusters` starts from labels. What
 was not compared: R packages side by side (they are not from the Python registry), graphics cards,
 more than two cores, other operating systems."""
