@@ -40,8 +40,8 @@ _PARTS = {
         "The exact search",
         (
             "On the same graphs: this package, networkx, igraph, and a MaxSAT solver. Only this "
-            "one is made for graphs in which nearly all pairs are adjacent; on others the rest may be "
-            "ahead."
+            "one is made for graphs in which nearly all pairs are adjacent; on others the rest may "
+            "be ahead."
         ),
     ),
 }
