@@ -24,7 +24,7 @@ def client():
             n_workers=2,
             processes=True,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # any free port
             host="127.0.0.1",
         ) as cluster,
         distributed.Client(cluster) as client,
