@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 from coreclust import __version__
+
+sys.path.insert(0, str(Path(__file__).parent))  # for our own extension, beside this file
 
 project = "coreclust"
 author = "The coreclust developers"
@@ -11,9 +16,11 @@ version = release = __version__
 extensions = [
     "myst_parser",
     "numpydoc",
+    "render_examples",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx_design",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 templates_path = ["_templates"]
@@ -30,11 +37,15 @@ numpydoc_class_members_toctree = False
 html_theme = "pydata_sphinx_theme"
 html_title = "coreclust"
 html_theme_options = {
+    "header_links_before_dropdown": 7,
     "show_toc_level": 2,
     "navigation_with_keys": True,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
 }
+html_sidebars = {"index": [], "start": [], "idea": [], "coming-from": [], "contributing": []}
+html_static_path = ["_static"]
+html_css_files = ["coreclust.css"]
 html_show_sourcelink = False
 html_copy_source = False

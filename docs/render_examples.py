@@ -1,0 +1,88 @@
+"""Run the scripts of the folder `examples` and make a page of each, when Sphinx starts.
+
+A page has the script's own words, what it printed, the figure it left and its text. Pages
+and figures are written to docs/examples, which git ignores; a script runs again only if it
+or the package is newer than its page.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+PAGES = Path(__file__).parent / "examples"
+PAGE = """\
+# {title}
+
+{words}
+
+{figure}
+
+What it prints:
+
+```text
+{output}
+```
+
+## The script
+
+```{{literalinclude}} ../../examples/{name}.py
+:language: python
+```
+"""
+
+
+def render(script: Path, pages: Path = PAGES) -> None:
+    """Run a script and write its page; raise with its errors if it fails."""
+    environment = os.environ | {"MPLBACKEND": "Agg"}
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=pages,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"{script.name} failed:\n{done.stderr}")
+    title, words = _docstring(script)
+    figure = pages / f"{script.stem}.png"
+    text = PAGE.format(
+        title=title,
+        words=words,
+        figure=f"![{title}]({figure.name})" if figure.exists() else "",
+        output=done.stdout.rstrip(),
+        name=script.stem,
+    )
+    (pages / f"{script.stem}.md").write_text(text)
+
+
+def _docstring(script: Path) -> tuple[str, str]:
+    """Return the first sentence of a script's docstring, and the rest of it as Markdown."""
+    docstring = ast.get_docstring(ast.parse(script.read_text())) or script.stem
+    title, _, words = docstring.partition("\n")
+    return title.rstrip("."), words.replace("``", "`").strip()
+
+
+def _render_all(_app: Any) -> None:
+    PAGES.mkdir(exist_ok=True)
+    scripts = {script.stem: script for script in sorted((ROOT / "examples").glob("*.py"))}
+    for page in PAGES.glob("*.md"):
+        if page.stem not in scripts:  # of a script that is gone
+            page.unlink()
+    sources = [*(ROOT / "src").rglob("*.py"), Path(__file__)]
+    newest = max(source.stat().st_mtime for source in sources)
+    for stem, script in scripts.items():
+        page = PAGES / f"{stem}.md"
+        if not page.exists() or page.stat().st_mtime < max(newest, script.stat().st_mtime):
+            render(script)
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Connect to Sphinx."""
+    app.connect("builder-inited", _render_all)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
