@@ -76,7 +76,7 @@ def draw_conflicts(X: NDArray[np.float64], cc: CoreClustering) -> Any:
     """Draw one cluster with its conflicts, and its core."""
     core: Core = max(cc.cores_, key=lambda core: core.weak.size)
     p = cc.ensemble_.cooccurrence_matrix(core.members)
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.9), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     for ax, with_weak in zip(axes, (True, False), strict=True):
         for a in range(core.size):
             for b in range(a):

@@ -134,7 +134,9 @@ def run(arguments):
 def check_foreign(words):
     """Look whether what a line of another program names is there, without running it."""
     text = " ".join(words)
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
     for names in re.findall(r"\.\[([\w,-]+)\]", text):
         assert set(names.split(",")) <= set(extras), text
     for name in re.findall(r"(?:examples|tests|docs|benchmarks)/[\w/.-]+\.(?:py|md)", text):

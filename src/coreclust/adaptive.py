@@ -17,9 +17,9 @@ from coreclust.clique import undecided_pairs
 from coreclust.cores import Core, core_clusters, core_labels
 from coreclust.ensemble import LabelEnsemble
 from coreclust.evidence import sequence_tables
+from coreclust.labelling import Labelling
 from coreclust.pairs import pack_labels
 from coreclust.rules import pair_level
-from coreclust.runner import Labelling
 
 _FIRST_LOOK = 200
 _GROWTH = 1.25  # from one look to the next

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
+import os
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
@@ -30,8 +32,10 @@ from coreclust.batching import (
     batch_labeller,
     dataset_labeller,
 )
+from coreclust.checkpoint import Checkpoint
 from coreclust.cores import DEFAULT_MAX_MEMORY
 from coreclust.ensemble import LabelEnsemble
+from coreclust.fingerprint import settings_of
 from coreclust.frames import is_pandas_frame, is_polars_frame
 from coreclust.functions import ClusteringFunction, warn_of_density
 from coreclust.inputs import (
@@ -127,6 +131,11 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         for the clusterers in :mod:`coreclust.cluster` and for scikit-learn's KMeans and
         AgglomerativeClustering with their usual parameters. "generic" always fits a
         clone of the estimator to each sample.
+    checkpoint : path, default=None
+        A folder in which finished samples are kept, made if it is missing, such as
+        ``"run.ccz"``. After a crash, a loss of power or an interrupt the same call goes on from
+        there, and ends with the same answer; with a larger `n_resamples` it only runs what is
+        new. See the notes.
     n_jobs : int, default=None
         Number of samples that are clustered at the same time, through joblib. None is 1,
         or all cores where compiled code runs. It does not change the result; neither does
@@ -196,6 +205,13 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
     sequences, too, instead of the binomial bounds. More samples than that change little but still
     something: the cores of a fit with 5,000 samples differ by some items from those of another.
 
+    A `checkpoint` belongs to its data, estimator, resampling, groups, seed, `engine` and
+    `keep_models`; if one of them is another, `fit` says which and raises. (Of a callable only its
+    name and text can be compared, not the values that it finds elsewhere.) The other parameters
+    may change. With ``random_state=None`` the run that goes on takes the seed of the one that
+    began. Labels of more than 256 MB stay on the disk: `ensemble_` is then a read-only memory map
+    of a file in that folder. Models are kept only where they are the centres of k-means.
+
     While samples are clustered, libraries under the estimator are held to one thread; use
     `n_jobs`. Random numbers that an estimator or a callable draws from numpy's global
     generator are not seeded.
@@ -233,6 +249,7 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         "max_memory": [None, Interval(Real, 0, None, closed="neither")],
         "keep_models": ["boolean"],
         "engine": [StrOptions({"auto", "generic"})],
+        "checkpoint": [None, str, os.PathLike],
         "n_jobs": [
             None,
             Interval(Integral, 1, None, closed="left"),
@@ -257,6 +274,7 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         max_memory: float | None = DEFAULT_MAX_MEMORY,
         keep_models: bool = False,
         engine: str = "auto",
+        checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -273,6 +291,7 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         self.max_memory = max_memory
         self.keep_models = keep_models
         self.engine = engine
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -301,7 +320,6 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         scheme = check_resampling(self.resampling)
         items = check_items(self, X, function)
         classes = check_classes(y, items, function)
-        entropy = draw_entropy(self.random_state)
         on_sample, on_end = self._callbacks(X, y)
 
         group_codes = check_groups(groups, items, scheme)
@@ -321,13 +339,25 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
                 n_resamples=self._most_resamples(),
                 alpha=self.alpha,
             )
-        reference, names, fitted = function.label_all(items, classes, seeds_of(entropy, _REFERENCE))
-        if isinstance(scheme, KnownDistribution):
-            found = self._sample_pairs(function, items, classes, scheme, entropy, reference)
-        else:
-            found = self._label_samples(
-                function, items, classes, scheme, entropy, reference, group_codes, on_sample
+        with self._open_checkpoint(function, items, classes, scheme, group_codes) as kept:
+            entropy = draw_entropy(self.random_state) if kept is None else kept.entropy
+            reference, names, fitted = function.label_all(
+                items, classes, seeds_of(entropy, _REFERENCE)
             )
+            if isinstance(scheme, KnownDistribution):
+                found = self._sample_pairs(function, items, classes, scheme, entropy, reference)
+            else:
+                found = self._label_samples(
+                    function,
+                    items,
+                    classes,
+                    scheme,
+                    entropy,
+                    reference,
+                    group_codes,
+                    on_sample,
+                    kept,
+                )
         # Only now, so that a fit that fails or is interrupted leaves an earlier one whole.
         self.reference_labels_, self.cluster_names_, self.estimator_ = reference, names, fitted
         self.ensemble_, self._models, self.engine_ = found.evidence, found.models, found.engine
@@ -346,6 +376,39 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
     def _most_resamples(self) -> int:
         return self.max_resamples if self.n_resamples == "auto" else int(self.n_resamples)
 
+    def _open_checkpoint(
+        self,
+        function: ClusteringFunction,
+        items: Any,
+        classes: Any,
+        scheme: Any,
+        groups: NDArray[np.intp] | None,
+    ) -> contextlib.AbstractContextManager[Checkpoint | None]:
+        """Return the checkpoint if there is to be one; raise if it cannot be used."""
+        if self.checkpoint is None:
+            return contextlib.nullcontext()
+        if isinstance(scheme, KnownDistribution):
+            raise ValueError(
+                f"checkpoint has no meaning for resampling={scheme!r}, which keeps no samples; use "
+                "checkpoint=None."
+            )
+        if self.keep_models and self._batch_labeller(function, items, scheme) is None:
+            raise ValueError(
+                "checkpoint keeps models only where they are the centres of k-means under "
+                "engine='auto'; use keep_models=False or checkpoint=None."
+            )
+        settings = settings_of(
+            function.estimator,
+            items,
+            classes,
+            scheme,
+            groups,
+            random_state=self.random_state,
+            engine=self.engine,
+            keep_models=self.keep_models,
+        )
+        return Checkpoint(self.checkpoint, settings, number_of_items(items), self.random_state)
+
     def _label_samples(
         self,
         function: ClusteringFunction,
@@ -356,6 +419,7 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         reference: NDArray[np.int64],
         groups: NDArray[np.intp] | None,
         on_sample: Callable[[], None] | None,
+        kept: Checkpoint | None,
     ) -> _Resampled:
         """Algorithm 3: the same samples for all pairs."""
         labeller = self._batch_labeller(function, items, scheme)
@@ -372,6 +436,7 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
             on_sample=on_sample,
             labeller=labeller,
             keep_models=self.keep_models,
+            checkpoint=kept,
         )
         if self.n_resamples == "auto":
             rule = CutRule(

@@ -12,7 +12,8 @@ from typing import BinaryIO
 def write_whole(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]) -> None:
     """Let `write` fill a file, and put it in place only when it is complete.
 
-    Until then, and after any error or interrupt, what stood at `path` stays as it was.
+    Until then, and after any error or interrupt, what stood at `path` stays as it was. When this
+    returns, the file is on the disk and survives a loss of power.
     """
     target = Path(path)
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -26,6 +27,18 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[BinaryIO], object
     except BaseException:
         os.unlink(name)
         raise
+    sync_folder(target.parent)
+
+
+def sync_folder(folder: str | os.PathLike[str]) -> None:
+    """Put the names of the files in a folder on the disk, where a system knows how."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _umask() -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 import warnings
-from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 from joblib.parallel import get_active_backend
@@ -17,8 +18,10 @@ from threadpoolctl import ThreadpoolController
 
 from coreclust._compat import number_of_items
 from coreclust.batching import BatchLabeller
+from coreclust.checkpoint import Checkpoint
 from coreclust.ensemble import LabelEnsemble, label_dtype
 from coreclust.functions import ClusteringFunction
+from coreclust.labelling import Block, Labelling
 from coreclust.models import CentreModel, Model
 from coreclust.pairs import ABSENT
 from coreclust.progress import Progress
@@ -41,6 +44,7 @@ class _Task:
     groups: NDArray[np.intp] | None = None  # of the items, numbered from 0 on
     members: list[NDArray[np.intp]] | None = None  # the items of each group
     keep_models: bool = False
+    labeller: BatchLabeller | None = None  # has its own copy of X
 
     @property
     def n_units(self) -> int:
@@ -66,38 +70,6 @@ class _Task:
         return seeds_of(self.entropy, sample, 2 * attempt + purpose)
 
 
-@dataclass(frozen=True)
-class _Block:
-    """The labels of consecutive samples, and the errors of those that failed."""
-
-    labels: NDArray[np.signedinteger]  # (n_labelled, n_items)
-    errors: list[str]
-    models: list[Model]  # of the labelled samples, or none at all
-
-
-class Labelling(NamedTuple):
-    """What comes out of labelling samples.
-
-    Attributes
-    ----------
-    ensemble : LabelEnsemble
-        Without the samples that failed on every try.
-    errors : list of str
-        Of those that did.
-    models : list of Model
-        Of the samples in the ensemble, if they were to be kept.
-    """
-
-    ensemble: LabelEnsemble
-    errors: list[str]
-    models: list[Model]
-
-    @property
-    def n_tried(self) -> int:
-        """The samples that were drawn, with those that failed."""
-        return self.ensemble.n_resamples + len(self.errors)
-
-
 def label_samples(
     function: ClusteringFunction,
     X: Any,
@@ -114,68 +86,139 @@ def label_samples(
     keep_models: bool = False,
     samples_per_task: int | None = None,
     after: Labelling | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Labelling:
     """Draw and label samples 0 to `n_resamples` - 1.
 
     The result depends on nothing but the function, the data, the scheme and the entropy: not on
-    how many of the samples are there already, from an earlier call (`after`). With a
-    `labeller`, samples are labelled by it instead of the function, in threads.
+    how many of the samples are there already, from an earlier call (`after`) or in a
+    `checkpoint`, which is given all others. With a `labeller`, samples are labelled by it instead
+    of the function, in threads.
     """
     n_items = number_of_items(X)
-    if samples_per_task is None:
-        samples_per_task = 1 if labeller is None else _samples_a_batch(n_items)
     members = None if groups is None else _members(groups)
     task = _Task(function, X, y, n_items, scheme, entropy, groups, members, keep_models)
-    n_before = 0 if after is None else after.n_tried
+    if labeller is not None:
+        task = replace(task, X=None, y=None, labeller=labeller)
+    collected = _collector(n_resamples, n_items, after, checkpoint)
+    n_before = collected.n_tried
+    if samples_per_task is None:
+        samples_per_task = _samples_a_task(n_items, n_resamples - n_before, labeller is not None)
     blocks = (
         range(begin, min(begin + samples_per_task, n_resamples))
         for begin in range(n_before, n_resamples, samples_per_task)
     )
-    labels, n_labelled, errors, models = _continued(after, n_resamples, n_items)
     progress = Progress(n_resamples, "samples", enabled=verbose > 0, done_before=n_before)
     # catch_warnings, because the threads of joblib do not leave the filters as they were.
-    with one_thread(), warnings.catch_warnings():
-        if labeller is None:
-            calls = (delayed(_label_block)(task, block) for block in blocks)
-        else:
-            calls = (delayed(_label_batch)(task, labeller, block) for block in blocks)
+    with one_thread(), warnings.catch_warnings(), sent_once(task):
+        label = delayed(_label_block if labeller is None else _label_batch)
+        calls = (label(task, block) for block in blocks)
         results = in_parallel(calls, n_jobs, threads=labeller is not None)
         try:
             for block in results:
-                if block.labels.dtype.itemsize > labels.dtype.itemsize:
-                    labels = labels.astype(block.labels.dtype)
-                labels[n_labelled : n_labelled + len(block.labels)] = block.labels
-                n_labelled += len(block.labels)
-                errors += block.errors
-                models += block.models
-                if 2 * len(errors) > n_resamples:
+                collected.add(block)
+                if 2 * len(collected.errors) > n_resamples:
                     break  # there is no saving it
-                progress.update(n_labelled + len(errors))
+                progress.update(collected.n_tried)
                 if on_sample is not None:
-                    for _ in range(len(block.labels) + len(block.errors)):
+                    for _ in range(block.n_samples):
                         on_sample()
         except KeyboardInterrupt:
+            n_labelled = collected.n_tried - len(collected.errors)
+            kept = "" if checkpoint is None else f" They are kept in {str(checkpoint.path)!r}."
             raise KeyboardInterrupt(
-                f"Interrupted after {n_labelled} of {n_resamples} samples were clustered."
+                f"Interrupted after {n_labelled} of {n_resamples} samples were clustered.{kept}"
             ) from None
         finally:
-            results.close()  # stops what is still running
-            progress.close()
-    if 2 * len(errors) > n_resamples:
-        report_dropped(errors, n_resamples)
-    return Labelling(LabelEnsemble._owning(labels[:n_labelled].T), errors, models)
+            try:
+                if checkpoint is not None:
+                    checkpoint.flush()
+            finally:
+                results.close()  # stops what is still running
+                progress.close()
+    if 2 * len(collected.errors) > n_resamples:
+        report_dropped(collected.errors, n_resamples)
+    return collected.labelling()
 
 
-def _continued(
-    after: Labelling | None, n_resamples: int, n_items: int
-) -> tuple[NDArray[np.signedinteger], int, list[str], list[Model]]:
-    """Return room for labels, filled with those of earlier samples, and the rest of them."""
-    if after is None:
-        return np.empty((n_resamples, n_items), dtype=np.int8), 0, [], []
-    known = after.ensemble.labels.T
-    labels = np.empty((n_resamples, n_items), dtype=known.dtype)
-    labels[: len(known)] = known
-    return labels, len(known), list(after.errors), list(after.models)
+class _InMemory:
+    """Collects labels in an array, and gives them to a checkpoint if there is one.
+
+    Parameters
+    ----------
+    n_resamples, n_items : int
+    after : Labelling or None
+        Earlier samples.
+    checkpoint : Checkpoint or None
+    """
+
+    def __init__(
+        self,
+        n_resamples: int,
+        n_items: int,
+        after: Labelling | None,
+        checkpoint: Checkpoint | None,
+    ) -> None:
+        known = np.empty((0, n_items), np.int8) if after is None else after.ensemble.labels.T
+        self._labels = np.empty((n_resamples, n_items), dtype=known.dtype)
+        self._labels[: len(known)] = known
+        self._n_labelled = len(known)
+        self._models = [] if after is None else list(after.models)
+        self._checkpoint = checkpoint
+        self.errors = [] if after is None else list(after.errors)
+
+    @property
+    def n_tried(self) -> int:
+        """The samples that were drawn, with those that failed."""
+        return self._n_labelled + len(self.errors)
+
+    def add(self, block: Block) -> None:
+        """Take samples that follow on the last ones."""
+        if block.labels.dtype.itemsize > self._labels.dtype.itemsize:
+            self._labels = self._labels.astype(block.labels.dtype)
+        end = self._n_labelled + len(block.labels)
+        self._labels[self._n_labelled : end] = block.labels
+        self._n_labelled = end
+        self.errors += [error for _, error in block.failed]
+        self._models += block.models
+        if self._checkpoint is not None:
+            self._checkpoint.add(block)
+
+    def labelling(self) -> Labelling:
+        """Return all of it."""
+        ensemble = LabelEnsemble._owning(self._labels[: self._n_labelled].T)
+        return Labelling(ensemble, self.errors, self._models)
+
+
+class _OnDisk:
+    """Collects labels in a checkpoint only."""
+
+    def __init__(self, n_resamples: int, checkpoint: Checkpoint) -> None:
+        self._n_resamples = n_resamples
+        self._checkpoint = checkpoint
+        self.n_tried = min(checkpoint.n_tried, n_resamples)
+        self.errors = checkpoint.errors(n_resamples)
+
+    def add(self, block: Block) -> None:
+        """Take samples that follow on the last ones."""
+        self.n_tried += block.n_samples
+        self.errors += [error for _, error in block.failed]
+        self._checkpoint.add(block)
+
+    def labelling(self) -> Labelling:
+        """Return all of it, once the checkpoint has been flushed."""
+        return cast(Labelling, self._checkpoint.labelling(self._n_resamples))
+
+
+def _collector(
+    n_resamples: int, n_items: int, after: Labelling | None, checkpoint: Checkpoint | None
+) -> _InMemory | _OnDisk:
+    if checkpoint is not None:
+        if checkpoint.is_large(n_resamples):
+            return _OnDisk(n_resamples, checkpoint)
+        if after is None or after.n_tried < min(checkpoint.n_tried, n_resamples):
+            after = checkpoint.labelling(n_resamples)
+    return _InMemory(n_resamples, n_items, after, checkpoint)
 
 
 def _members(groups: NDArray[np.intp]) -> list[NDArray[np.intp]]:
@@ -183,13 +226,43 @@ def _members(groups: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     return np.split(order, np.cumsum(np.bincount(groups))[:-1])
 
 
-def _samples_a_batch(n_items: int) -> int:
-    """Return how many samples a kernel may label in one go.
+def _samples_a_task(n_items: int, n_samples: int, batched: bool) -> int:
+    """Return how many samples to label in one go.
 
-    Enough to hide the cost of a call, but few enough to stop soon after a Ctrl-C, which
-    waits for the kernels that are running.
+    For a kernel enough to hide the cost of a call, but few enough to stop soon after a Ctrl-C,
+    which waits for the kernels that are running. For the workers of a cluster enough to keep
+    the scheduler idle, but so few that all have work to the end, and results stay handy.
     """
-    return max(1, min(125, 20_000 // n_items))
+    few = max(1, min(125, 20_000 // n_items)) if batched else 1
+    backend, _ = get_active_backend()
+    if not _is_cluster(backend):
+        return few
+    n_workers = max(1, backend.effective_n_jobs(-1))
+    return max(few, min(100, n_samples // (8 * n_workers), (1 << 25) // n_items))
+
+
+@contextlib.contextmanager
+def sent_once(data: Any) -> Iterator[None]:
+    """Send an argument of calls to all workers of a cluster beforehand, instead of with each call.
+
+    To all, because Dask computes the results of a worker that died again, but cannot bring back
+    data that only it had. Without a cluster, do nothing.
+    """
+    backend, _ = get_active_backend()
+    if not _is_cluster(backend):
+        yield
+        return
+    # As joblib does for its option `scatter`, which has to be set by who chooses the backend.
+    backend.data_futures[id(data)] = backend.client.scatter(data, broadcast=True, hash=False)
+    try:
+        yield
+    finally:
+        del backend.data_futures[id(data)]
+
+
+def _is_cluster(backend: Any) -> bool:
+    """Tell whether a backend of joblib is that of Dask, without importing it."""
+    return hasattr(backend, "client") and hasattr(backend, "data_futures")
 
 
 def in_parallel(
@@ -197,7 +270,8 @@ def in_parallel(
 ) -> Generator[Any, None, None]:
     """Yield the results of the calls in their order, as they come.
 
-    Kernels run in threads and, unless the user says otherwise, on all cores.
+    Kernels run in threads and, unless the user says otherwise, on all cores; or where the user
+    says.
     """
     backend, configured = get_active_backend()
     if threads and n_jobs is None and configured is None and not backend.nesting_level:
@@ -210,9 +284,9 @@ def in_parallel(
     yield from parallel(calls)
 
 
-def _label_block(task: _Task, samples: range) -> _Block:
+def _label_block(task: _Task, samples: range) -> Block:
     labels = np.full((len(samples), task.n_items), ABSENT, dtype=np.int64)
-    errors: list[str] = []
+    failed: list[tuple[int, str]] = []
     models: list[Model] = []
     # The thread count of BLAS belongs to the whole process: only the main thread of a worker
     # may set and restore it. That of OpenMP belongs to the thread.
@@ -221,16 +295,17 @@ def _label_block(task: _Task, samples: range) -> _Block:
         for sample in samples:
             found, error = _label_one(task, sample, models)
             if found is None:
-                errors.append(error)
+                failed.append((sample, error))
             else:
                 items, codes = found
-                labels[sample - samples.start - len(errors), items] = codes
-    labels = labels[: len(samples) - len(errors)]
-    return _Block(labels.astype(label_dtype(int(labels.max(initial=0)))), errors, models)
+                labels[sample - samples.start - len(failed), items] = codes
+    labels = labels[: len(samples) - len(failed)]
+    return Block(labels.astype(label_dtype(int(labels.max(initial=0)))), failed, models)
 
 
-def _label_batch(task: _Task, labeller: BatchLabeller, samples: range) -> _Block:
+def _label_batch(task: _Task, samples: range) -> Block:
     """Label all samples of a block at once; draw again those that fail."""
+    labeller = cast(BatchLabeller, task.labeller)
     scheme = cast(IndexScheme, task.scheme)  # those that make items have no batches
     labels = np.empty((len(samples), task.n_items), dtype=np.int32)
     models: dict[int, Model] = {}
@@ -256,10 +331,11 @@ def _label_batch(task: _Task, labeller: BatchLabeller, samples: range) -> _Block
             break
     labels = np.delete(labels, pending, axis=0)
     message = "ValueError: too few distinct items for the clusters asked for."
-    return _Block(
+    lost = pending.tolist()
+    return Block(
         labels.astype(label_dtype(int(labels.max(initial=0)))),
-        [message] * pending.size,
-        [model for _, model in sorted(models.items())],
+        [(samples[place], message) for place in lost],
+        [model for place, model in sorted(models.items()) if place not in lost],
     )
 
 

@@ -120,6 +120,19 @@ def test_the_line_to_do_it_again_does_it_again(fitted, folder):
     assert (folder / "fitted" / "core_clusters.png").read_bytes() == picture
 
 
+def test_a_checkpoint_and_as_many_samples_as_it_takes(folder):
+    command = "fit data.csv -k 3 --drop-missing --resamples auto --checkpoint kept --json"
+    first, again = (coreclust(command, cwd=folder) for _ in range(2))
+    assert first.returncode == 0, first.stderr
+    answer = json.loads(first.stdout)
+    assert 200 <= answer["resamples"] <= 5000
+    assert again.stdout == first.stdout
+    assert (folder / "kept" / "header.json").is_file()
+    other = coreclust(command.replace("-k 3", "-k 2"), cwd=folder)
+    assert other.returncode == 2
+    assert "was made with n_clusters=3" in other.stderr
+
+
 def test_fit_for_programs(folder):
     done = coreclust(
         "fit data.csv --algorithm tkmeans -k 3 --drop-missing --resamples 40 --json", cwd=folder

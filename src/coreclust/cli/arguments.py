@@ -86,8 +86,10 @@ def add_reading(command: Any) -> None:
     )
 
 
-def add_sampling(command: Any, *, resamples: int, schemes: tuple[str, ...] = SCHEMES) -> None:
-    """Add how samples are drawn."""
+def add_sampling(
+    command: Any, *, resamples: int, schemes: tuple[str, ...] = SCHEMES, auto: bool = False
+) -> None:
+    """Add how samples are drawn; with `auto`, their number may be left to the samples."""
     group = command.add_argument_group("the samples")
     group.add_argument(
         "--alpha",
@@ -97,10 +99,12 @@ def add_sampling(command: Any, *, resamples: int, schemes: tuple[str, ...] = SCH
     )
     group.add_argument(
         "--resamples",
-        type=whole(1, 10**6),
+        type=whole_or_auto(1, 10**6) if auto else whole(1, 10**6),
         default=resamples,
         metavar="M",
-        help="number of samples; default: %(default)s",
+        help="number of samples"
+        + (", or auto: until the cores settle" if auto else "")
+        + "; default: %(default)s",
     )
     group.add_argument(
         "--scheme",
@@ -176,6 +180,16 @@ def whole(least: int, most: int) -> Callable[[str], int]:
         return int(text)
 
     return whole_number
+
+
+def whole_or_auto(least: int, most: int) -> Callable[[str], int | str]:
+    """Return a reader of whole numbers in a range, or of the word auto."""
+    number = whole(least, most)
+
+    def whole_number_or_auto(text: str) -> int | str:
+        return text if text == "auto" else number(text)
+
+    return whole_number_or_auto
 
 
 def jobs(text: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,8 @@ _EXAMPLES = """\
   coreclust fit cells.h5ad -k 8 --json | jq .weak_fraction
 """
 
+_PATH_SECONDS = 60.0  # for the curve of alpha
+
 
 def add(commands: Any) -> None:
     """Add the command."""
@@ -53,7 +56,14 @@ def add(commands: Any) -> None:
     )
     fit.add_argument("-k", type=whole(1, MOST_K), metavar="K", help="number of clusters")
     add_reading(fit)
-    add_sampling(fit, resamples=1000)
+    add_sampling(fit, resamples=1000, auto=True)
+    fit.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="DIR",
+        help="keep finished samples in this folder; after an interruption the same command goes "
+        "on from there",
+    )
     rules = fit.add_argument_group("the rules")
     rules.add_argument(
         "--confidence",
@@ -149,6 +159,7 @@ def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
         confidence=arguments.confidence,
         noise=arguments.noise,
         time_limit=arguments.time_limit,
+        checkpoint=arguments.checkpoint,
         n_jobs=arguments.jobs,
         random_state=arguments.seed,
         verbose=0 if arguments.quiet or arguments.json else 1,
@@ -182,7 +193,7 @@ def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) ->
         "confidence": cc.confidence,
         "noise": cc.noise,
         "scheme": repr(cc.resampling),
-        "resamples": cc.n_resamples,
+        "resamples": cc.n_resamples_,
         "dropped_resamples": cc.n_dropped_resamples_,
         "seed": arguments.seed,
         "command": command_of(arguments),
@@ -244,10 +255,12 @@ def _draw(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreCluste
         StrengthDisplay,
     )
 
+    # Cores at other alphas can be far harder to find than those asked for.
+    limited = copy.copy(cc).set_params(time_limit=cc.time_limit or _PATH_SECONDS)
     displays: dict[str, Callable[[], Any]] = {
         "core_clusters.png": lambda: CoreClusterDisplay.from_estimator(cc, _frame(table)),
         "cooccurrence.png": lambda: CooccurrenceDisplay.from_estimator(cc),
-        "alpha_path.png": lambda: AlphaPathDisplay.from_estimator(cc),
+        "alpha_path.png": lambda: AlphaPathDisplay.from_estimator(limited),
         "cluster_sizes.png": lambda: ClusterSizesDisplay.from_estimator(cc),
         "strength.png": lambda: StrengthDisplay.from_estimator(cc),
     }

@@ -42,13 +42,13 @@ KNOWN_SAMPLES = {
     ("synthetic", "hclust"): 1000,
     ("synthetic", "kmeans"): 1000,
     ("synthetic", "svm"): 100,
-    ("synthetic", "tclust"): 20,
-    ("synthetic", "tkmeans"): 20,
+    ("synthetic", "tclust"): 100,
+    ("synthetic", "tkmeans"): 200,
     ("kdd", "hclust"): 300,
     ("kdd", "kmeans"): 300,
     ("kdd", "svm"): 50,
-    ("kdd", "tclust"): 20,
-    ("kdd", "tkmeans"): 20,
+    ("kdd", "tclust"): 60,
+    ("kdd", "tkmeans"): 100,
 }
 
 # A quick look is done in minutes. A pair is in about 0.4 m of m bootstrap samples, and nine are

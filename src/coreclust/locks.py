@@ -1,0 +1,63 @@
+"""A lock file that the system lets go of when its process ends, however it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from pathlib import Path
+
+_HELD: set[str] = set()  # by this process: the system does not lock a process out from itself
+
+
+class Lock:
+    """Hold a file so that no other process can; raise if one does already.
+
+    Parameters
+    ----------
+    path : Path
+        The file, which is made if it is missing, and stays. It holds the number of the process.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._name = os.path.realpath(path)
+        if self._name in _HELD:
+            raise RuntimeError(_in_use(path, "another call in this process"))
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _take(self._descriptor)
+        except OSError as error:
+            holder = os.pread(self._descriptor, 200, 0) if hasattr(os, "pread") else b""
+            os.close(self._descriptor)
+            who = holder.decode(errors="replace").strip() or "another process"
+            raise RuntimeError(_in_use(path, who)) from error
+        _HELD.add(self._name)
+        with contextlib.suppress(OSError):  # only a courtesy; the disk may be full
+            os.truncate(self._descriptor, 0)
+            os.write(
+                self._descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode()
+            )
+
+    def release(self) -> None:
+        """Let go of the file."""
+        _HELD.discard(self._name)
+        os.close(self._descriptor)
+
+
+def _in_use(path: Path, who: str) -> str:
+    return (
+        f"checkpoint {str(path.parent)!r} is in use by {who}: wait for it to end, or use another "
+        "path."
+    )
+
+
+def _take(descriptor: int) -> None:
+    if os.name == "posix":
+        import fcntl
+
+        # Unlike flock, not passed on to forked workers, which may outlive a killed parent.
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    else:
+        import msvcrt
+
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
