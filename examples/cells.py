@@ -1,4 +1,4 @@
-"""Cells: which cells belong to their cluster, and which lie between two?
+"""Cells: those that belong to their cluster, and those between two.
 
 Seven hundred blood cells (pbmc68k_reduced, which ships inside scanpy) are clustered as scanpy does
 it: communities of the graph of nearest neighbours of their principal components. The cores are

@@ -1,4 +1,4 @@
-"""A classifier's core: which digits does it hold its opinion on?
+"""A classifier and the digits it holds its opinion on.
 
 A classifier is a clustering function, too: trained on a sample, it labels items. Here a nearest
 neighbour rule reads handwritten digits, and labels only those it was not trained on (out of bag).

@@ -1,4 +1,4 @@
-"""Customers: whom can a segment be told to, and whom not?
+"""Customers: whom a segment can be told to, and whom not.
 
 A shop has made up its mind to have segments of customers, as shops do. First we ask whether there
 are any beyond what chance gives, and how many; then which customers are firmly in theirs. A letter
@@ -51,7 +51,7 @@ def main():
     X = StandardScaler().fit_transform(np.log(customers[["visits a month", "euros a visit"]]))
 
     number = select_n_clusters(
-        None, X, range(2, 7), n_resamples=50, n_references=10, random_state=0
+        None, X, range(2, 6), n_resamples=50, n_references=10, random_state=0
     )
     print(f"segments: {number.n_clusters}. {number.reason}")
 

@@ -1,4 +1,4 @@
-"""Patients: which tumours are benign or malignant beyond doubt?
+"""Patients: the tumours that stay on their side, and those to look at again.
 
 Thirty measurements of the cells of 569 breast tumours (the Wisconsin data, which ships inside
 scikit-learn) are clustered into two groups without looking at the diagnosis. The cores are the

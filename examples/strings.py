@@ -1,4 +1,4 @@
-"""Strings: which misspelt names are surely the same name?
+"""Strings: misspelt names that are surely the same name.
 
 Sixty names as people typed them are clustered by their edit distance. There are no coordinates:
 the matrix of distances is resampled on both axes. A core is a set of spellings that can be merged;
@@ -18,7 +18,7 @@ from coreclust import CoreClustering
 from coreclust.cluster import HierarchicalClustering
 from coreclust.plotting import CooccurrenceDisplay
 
-NAMES = ["martina", "marina", "frederik", "federico"]
+NAMES = ["margaret", "marietta", "frederik", "federico"]
 LETTERS = list("abcdefghijklmnopqrstuvwxyz")
 
 
@@ -39,20 +39,19 @@ def mistype(name, n_slips, rng):
 
 def edit_distance(a, b):
     """Return how many letters have to be inserted, deleted or replaced to get from a to b."""
-    row = np.arange(len(b) + 1)
+    row = list(range(len(b) + 1))
     for i, letter in enumerate(a, 1):
-        before = row.copy()
-        row[0] = i
+        before, row[0] = row[0], i
         for j, other in enumerate(b, 1):
-            row[j] = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != other))
-    return int(row[-1])
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (letter != other))
+    return row[-1]
 
 
 def main():
     """Make the spellings, compare all of them and find the cores."""
     rng = np.random.default_rng(3)
     spellings = [
-        mistype(name, n_slips, rng) for name in NAMES for n_slips in [0] * 5 + [1] * 6 + [2] * 4
+        mistype(name, n_slips, rng) for name in NAMES for n_slips in [0] * 5 + [1] * 6 + [3] * 4
     ]
     distances = np.array([[edit_distance(a, b) for b in spellings] for a in spellings], dtype=float)
 

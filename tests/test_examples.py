@@ -9,6 +9,10 @@ import pytest
 SCRIPTS = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 
 WORDS = {
+    "cells.py": ["core clusters, as written into adata.obs", "weak", "of core cells"],
+    "classifier.py": ["of 900 digits are in a core", "least certain are in a core: False"],
+    "customers.py": ["segments: 3. ", "who is core, by habit", "letters to send: 3"],
+    "patients.py": ["of 569 tumours are weak points", "purity of the cores:    0.9"],
     "posterior_draws.py": [
         "1000 posterior draws of the allocations of 150 items",
         "core of 50 (50 top)",
@@ -17,6 +21,7 @@ WORDS = {
         "posterior probability that two items share a component",
         "at least 0.9",
     ],
+    "strings.py": ["core of 14: feddrrico, fedeico, federico", "to look at: escrico, ftderiu"],
 }
 
 
@@ -30,9 +35,11 @@ def test_example_runs(script, tmp_path):
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    for words in WORDS.get(script.name, ["core"]):
+    for words in WORDS[script.name]:
         assert words in done.stdout
+    figure = tmp_path / f"{script.stem}.png"  # what the documentation shows
+    assert 5_000 < figure.stat().st_size < 100_000
 
 
 def test_no_example_is_lost():
-    assert set(WORDS) <= {script.name for script in SCRIPTS}
+    assert set(WORDS) == {script.name for script in SCRIPTS}
