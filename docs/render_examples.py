@@ -19,6 +19,8 @@ PAGES = Path(__file__).parent / "examples"
 PAGE = """\
 # {title}
 
+**{lead}**
+
 {words}
 
 {figure}
@@ -33,6 +35,7 @@ What it prints:
 
 ```{{literalinclude}} ../../examples/{name}.py
 :language: python
+:lines: {first}-
 ```
 """
 
@@ -49,11 +52,13 @@ def render(script: Path, pages: Path = PAGES) -> None:
     )
     if done.returncode != 0:
         raise RuntimeError(f"{script.name} failed:\n{done.stderr}")
-    title, words = _docstring(script)
+    title, lead, words, first = _docstring(script)
     figure = pages / f"{script.stem}.png"
     text = PAGE.format(
         title=title,
+        lead=lead,
         words=words,
+        first=first,
         figure=f"![{title}]({figure.name})" if figure.exists() else "",
         output=done.stdout.rstrip(),
         name=script.stem,
@@ -61,11 +66,16 @@ def render(script: Path, pages: Path = PAGES) -> None:
     (pages / f"{script.stem}.md").write_text(text)
 
 
-def _docstring(script: Path) -> tuple[str, str]:
-    """Return the first sentence of a script's docstring, and the rest of it as Markdown."""
-    docstring = ast.get_docstring(ast.parse(script.read_text())) or script.stem
-    title, _, words = docstring.partition("\n")
-    return title.rstrip("."), words.replace("``", "`").strip()
+def _docstring(script: Path) -> tuple[str, str, str, int]:
+    """Return a docstring "Title: lead. Words" in three parts, and the line where code begins."""
+    tree = ast.parse(script.read_text())
+    docstring = ast.get_docstring(tree) or ""
+    sentence, _, words = docstring.partition("\n")
+    title, colon, lead = sentence.partition(": ")
+    if not colon:
+        raise RuntimeError(f"{script.name} must start with a docstring 'Title: what it shows.'")
+    first = tree.body[1].lineno
+    return title, lead[:1].upper() + lead[1:], words.replace("``", "`").strip(), first
 
 
 def _render_all(_app: Any) -> None:

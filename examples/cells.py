@@ -7,10 +7,6 @@ written into the AnnData object; the weak cells are those to leave out when mark
 Run it with ``python examples/cells.py``; it takes some seconds, and needs scanpy and igraph.
 """
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import scanpy as sc
 

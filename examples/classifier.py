@@ -1,4 +1,4 @@
-"""A classifier and the digits it holds its opinion on.
+"""A classifier: the digits it holds its opinion on, and the others.
 
 A classifier is a clustering function, too: trained on a sample, it labels items. Here a nearest
 neighbour rule reads handwritten digits, and labels only those it was not trained on (out of bag).
@@ -7,10 +7,6 @@ weak ones are drawn: most of them give people pause, as well.
 
 Run it with ``python examples/classifier.py``; it takes a few seconds.
 """
-
-import matplotlib as mpl
-
-mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np

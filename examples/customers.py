@@ -9,10 +9,6 @@ The customers are made up here, so that we know the answer: three habits, and a 
 Run it with ``python examples/customers.py``; it takes a few seconds.
 """
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd

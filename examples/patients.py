@@ -8,10 +8,6 @@ look at again. The diagnosis is used only at the end, to see what the cores are 
 Run it with ``python examples/patients.py``; it takes a few seconds.
 """
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler

@@ -8,10 +8,6 @@ is the parameters and the allocations, given the data.
 Run it with ``python examples/posterior_draws.py``; it takes a few seconds.
 """
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 

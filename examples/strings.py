@@ -7,10 +7,6 @@ a weak spelling is one for a person to look at.
 Run it with ``python examples/strings.py``; it takes a few seconds.
 """
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 

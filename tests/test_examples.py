@@ -1,5 +1,6 @@
 """Every script of the folder `examples` runs, without a warning, and says what it should."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,7 @@ def test_example_runs(script, tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "error", str(script)],
         cwd=tmp_path,
+        env=os.environ | {"MPLBACKEND": "Agg"},
         capture_output=True,
         text=True,
         timeout=300,
