@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -92,7 +93,13 @@ def _render_all(_app: Any) -> None:
             render(script)
 
 
+def _forget_old_reference(app: Any) -> None:
+    """Remove the generated pages of the reference: one of a name that is gone is an error."""
+    shutil.rmtree(Path(app.srcdir) / "api", ignore_errors=True)
+
+
 def setup(app: Any) -> dict[str, bool]:
-    """Connect to Sphinx."""
-    app.connect("builder-inited", _render_all)
+    """Connect to Sphinx; first come the smaller priorities, autosummary has 500."""
+    app.connect("builder-inited", _forget_old_reference, priority=100)
+    app.connect("builder-inited", _render_all, priority=200)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
