@@ -71,7 +71,7 @@ class Clock:
         started = perf_counter()
         yield
         seconds = perf_counter() - started
-        peak = None if before is None else _peak() - before
+        peak = None if before is None else peak_memory() - before
         self._connection.send(("stop", (name, seconds, peak)))
 
     def report(self, result: Any) -> None:
@@ -188,12 +188,12 @@ def _reset_peak() -> int | None:
     """
     try:
         Path("/proc/self/clear_refs").write_text("5")
-        return _peak()
+        return peak_memory()
     except OSError:
         return None
 
 
-def _peak() -> int:
+def peak_memory() -> int:
     """Highest resident memory in bytes since the last reset."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):

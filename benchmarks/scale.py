@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks._timing import Clock, run_in_child
+from benchmarks._timing import Clock, peak_memory, run_in_child
 from coreclust import CoreClustering, core_clusters, cores
 from coreclust.cluster import KMeans
 from coreclust.evidence import apart_table
@@ -120,7 +120,7 @@ def measure(clock: Clock, n_items: int, n_samples: int) -> None:
         "both": both,
         "evidence": watch.seconds["evidence"],
         "clique": watch.seconds["clique"],
-        "peak": _peak_memory(),
+        "peak": peak_memory(),
         "core_share": sum(core.core.size for core in found) / n_items,
         "optimal": all(core.optimal for core in found),
     }
@@ -153,12 +153,6 @@ class _Stopwatch:
                     self.seconds[part] += time.perf_counter() - started
 
         setattr(cores, name, timed)
-
-
-def _peak_memory() -> int:
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def _is_dense_answer(ensemble: Any, core: cores.Core) -> bool:

@@ -7,19 +7,19 @@ from pathlib import Path
 
 from coreclust import __version__
 
-sys.path.insert(0, str(Path(__file__).parent))  # for our own extension, beside this file
+sys.path.insert(0, str(Path(__file__).parent))  # for our own extensions, beside this file
 
 project = "coreclust"
 author = "The coreclust developers"
 version = release = __version__
 
 extensions = [
+    "mathml",
     "myst_parser",
     "numpydoc",
     "render_examples",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_design",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -34,6 +34,7 @@ autodoc_typehints = "none"  # numpydoc has them in words
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "coreclust"
 html_theme_options = {

@@ -49,7 +49,7 @@ def draw_samples(X: NDArray[np.float64], cc: CoreClustering) -> Any:
         for b in range(labels.shape[1])
     ]
     chosen = np.argsort(np.abs(np.array(moved) - 9), kind="stable")[:3]
-    figure, axes = plt.subplots(1, 5, figsize=(13, 2.9), layout="constrained")
+    figure, axes = plt.subplots(1, 5, figsize=(11.5, 2.8), layout="constrained")
     panels = [
         ("1. the data, clustered", cc.reference_labels_),
         *(("2. a sample, clustered", labels[:, b]) for b in chosen),
@@ -59,16 +59,16 @@ def draw_samples(X: NDArray[np.float64], cc: CoreClustering) -> Any:
         colours = colours_of(shown, X)
         if shown is cc.labels_:
             faces = np.where(shown >= 0, colours, "white")
-            ax.scatter(*X.T, s=26, c=faces, edgecolors=own, linewidths=1.2)
+            ax.scatter(*X.T, s=22, c=faces, edgecolors=own, linewidths=1.2)
         else:
-            ax.scatter(*X.T, s=26, c=colours)
+            ax.scatter(*X.T, s=22, c=colours)
             if shown is not cc.reference_labels_:
                 other = (shown >= 0) & (colours != own)
                 ax.scatter(*X[other].T, s=90, facecolors="none", edgecolors=RED, linewidths=1.3)
-        ax.set_title(title, fontsize=11)
+        ax.set_title(title, fontsize=13)
         ax.set(xticks=[], yticks=[], aspect="equal")
-    axes[2].set_xlabel("ringed: other side than in the data; faint: not in the sample", fontsize=9)
-    axes[4].set_xlabel("filled: core; open: weak", fontsize=9)
+    axes[2].set_xlabel("ringed: other side than in the data; faint: not in the sample", fontsize=12)
+    axes[4].set_xlabel("filled: core; open: weak", fontsize=12)
     return figure
 
 

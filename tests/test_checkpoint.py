@@ -19,6 +19,7 @@ from sklearn.svm import SVC
 from coreclust import CoreClustering, LabelEnsemble, checkpoint, core_clustering, files
 from coreclust.cluster import HierarchicalClustering, KMeans
 from coreclust.functions import ClusteringFunction
+from coreclust.labelling import Block
 from coreclust.resampling import Bootstrap, KnownDistribution, Subsample
 
 
@@ -48,6 +49,7 @@ def piece_a_block(monkeypatch):
     """Every block of samples becomes a piece at once."""
     monkeypatch.setattr(checkpoint, "_PATIENCE", 0.0)
     monkeypatch.setattr(checkpoint, "_SHARE", np.inf)
+    monkeypatch.setattr(checkpoint, "_LOSS", 0.0)
 
 
 def checkpoint_of(path, X, engine="auto"):
@@ -344,6 +346,42 @@ def test_growing_runs_what_is_new_and_shrinking_nothing(path, blobs, monkeypatch
         assert function.n_calls == 1 + n_new
         assert isinstance(found.ensemble_.labels, np.memmap) == large
         assert_same_answer(found, fit(blobs, Counting(), n_resamples))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits open files")
+@pytest.mark.parametrize("large", [False, True])
+def test_more_pieces_than_a_process_may_open(path, blobs, monkeypatch, piece_a_block, large):
+    import resource
+
+    expected = fit(blobs, Counting(), 60, checkpoint=path)
+    assert len(pieces(path)) == 60
+    if large:
+        monkeypatch.setattr(checkpoint, "LARGE", 0)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    highest = max(map(int, os.listdir("/proc/self/fd")))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 20, limits[1]))
+    try:
+        found = fit(blobs, Counting(), 60, checkpoint=path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert_same_answer(found, expected)
+
+
+def test_pieces_get_rarer_in_a_long_run(path, blobs, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(checkpoint.time, "monotonic", lambda: now[0])
+    block = Block(np.zeros((1, 60), np.int8), [], [])
+    written = []
+    with checkpoint_of(path, blobs) as kept:
+        for second in range(3000):
+            now[0] = float(second)
+            kept.add(block)
+            if kept.n_tried and (not written or kept.n_tried > written[-1]):
+                written.append(kept.n_tried)
+    gaps = np.diff([0, *written])
+    assert gaps[0] == 3  # of two seconds
+    assert gaps[-1] == 30  # a hundredth of the time
+    assert len(written) < 400  # and not 1500
 
 
 @pytest.mark.parametrize("large", [False, True])

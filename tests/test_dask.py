@@ -24,7 +24,7 @@ def client():
             n_workers=2,
             processes=True,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # any free port
             host="127.0.0.1",
         ) as cluster,
         distributed.Client(cluster) as client,
@@ -133,6 +133,18 @@ def test_labels_come_back_in_small_integers_and_few_tasks(client, blobs, tmp_pat
         fit(blobs, noted(tmp_path), 200)
     assert {block.labels.dtype for block in seen} == {np.dtype(np.int8)}
     assert len(seen) <= 20  # 12 samples each
+
+
+def test_a_dask_array_is_written_to_a_file_and_mapped(client, blobs, tmp_path):
+    """As docs/large-data.md has it."""
+    import dask.array
+
+    X = dask.array.from_array(blobs, chunks=(25, 2))
+    file = np.lib.format.open_memmap(tmp_path / "X.npy", "w+", np.float64, X.shape)
+    dask.array.store(X, file, scheduler="threads")
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    assert fit(mapped, KMeans(3)).ensemble_ == fit(blobs, KMeans(3)).ensemble_
+    assert fit(X, KMeans(3)).ensemble_ == fit(blobs, KMeans(3)).ensemble_
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="kills a process")

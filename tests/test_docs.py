@@ -35,7 +35,7 @@ PAGES = [
         if page.name not in GENERATED
     ),
 ]
-MOST_NOT_RUN = 5
+MOST_NOT_RUN = 6
 
 FENCE = re.compile(
     r"(?:<!-- not run: (?P<reason>[^>]+?) -->\n+)?"
@@ -97,6 +97,8 @@ def desk(tmp_path, monkeypatch):
     cells = anndata.AnnData(flowers.data.to_numpy(dtype=np.float32))
     cells.obsm["X_pca"] = cells.X
     cells.write_h5ad(tmp_path / "cells.h5ad")
+    numbers = np.random.default_rng(0).normal(size=(50_100, 3))
+    np.save(tmp_path / "data.npy", numbers)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.setenv("COLUMNS", "80")

@@ -269,3 +269,25 @@ def test_an_interrupt_stops_soon_and_leaves_nothing_running(n_jobs, whole_group)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(group, signal.SIGKILL)
+
+
+def test_an_interrupt_on_the_way_into_a_kernel_is_still_one(blobs):
+    """Numba, when it is interrupted while it makes ready, raises a SystemError."""
+
+    class Interrupted:
+        seeded = True
+
+        def __call__(self, counts, seeds):
+            try:
+                raise KeyboardInterrupt
+            except KeyboardInterrupt as interrupt:
+                raise SystemError("a result with an exception set") from interrupt
+
+    class Broken(Interrupted):
+        def __call__(self, counts, seeds):
+            raise SystemError("of another kind")
+
+    with pytest.raises(KeyboardInterrupt, match="Interrupted after 0 of 20 samples"):
+        run(KMeans(3), blobs, labeller=Interrupted(), n_jobs=1)
+    with pytest.raises(SystemError, match="of another kind"):
+        run(KMeans(3), blobs, labeller=Broken(), n_jobs=1)

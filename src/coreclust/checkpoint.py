@@ -22,7 +22,6 @@ from coreclust.files import write_whole
 from coreclust.fingerprint import Settings, differences
 from coreclust.labelling import Block, Labelling
 from coreclust.locks import Lock
-from coreclust.models import Model
 from coreclust.pieces import Piece, read_piece, write_piece
 from coreclust.seeds import draw_entropy
 
@@ -35,6 +34,7 @@ LARGE = 1 << 28
 _MOST_WAITING = 1 << 26  # bytes of labels that wait to be written
 _PATIENCE = 2.0  # seconds between two pieces, at least
 _SHARE = 1 / 50  # of the time may go into writing
+_LOSS = 1 / 100  # of the time may be lost to a crash
 
 
 class Checkpoint:
@@ -76,7 +76,8 @@ class Checkpoint:
         self._n_items = n_items
         self._pieces: list[Piece] = []
         self._waiting: list[Block] = []
-        self._due = time.monotonic() + _PATIENCE
+        self._began = time.monotonic()
+        self._due = self._began + _PATIENCE
         _make_folder(self.path)
         self._lock = Lock(self.path / _LOCK)
         try:
@@ -132,63 +133,51 @@ class Checkpoint:
         with _told_of_failure(self):
             self._pieces.append(write_piece(path, self._owner, first, blocks, self._n_items))
         now = time.monotonic()
-        self._due = now + max(_PATIENCE, (now - begin) / _SHARE)
+        # A long run has no need of ten thousand pieces: it may lose a hundredth of its time.
+        self._due = now + max(_PATIENCE, (now - begin) / _SHARE, (now - self._began) * _LOSS)
 
     def labelling(self, n_resamples: int) -> Labelling | None:
         """Return the first samples, as many as there are and at most so many.
 
         A large ensemble is a read-only memory map of one file in the folder.
         """
-        if not self._pieces or n_resamples == 0:
+        parts = [
+            (piece, piece.n_labelled_before(n_resamples))
+            for piece in self._pieces
+            if piece.first < n_resamples
+        ]
+        if not parts:
             return None
-        parts = list(self._parts(n_resamples))
-        n_labelled = sum(len(labels) for labels, _ in parts)
-        shape = (self._n_items, n_labelled)
-        dtype = max((labels.dtype for labels, _ in parts), key=lambda dtype: dtype.itemsize)
-        models = [model for _, some in parts for model in some]
-        errors = self.errors(n_resamples)
-        if self.is_large(n_resamples) and n_labelled:
-            mapped = self._map([labels for labels, _ in parts], dtype, shape)
-            return Labelling(LabelEnsemble._owning(mapped), errors, models)
-        labels = np.empty(shape[::-1], dtype)
-        begin = 0
-        for part, _ in parts:
-            labels[begin : begin + len(part)] = part
-            begin += len(part)
-        return Labelling(LabelEnsemble._owning(labels.T), errors, models)
-
-    def _parts(self, n_resamples: int) -> Iterator[tuple[NDArray[np.signedinteger], list[Model]]]:
-        """Yield the labels of each piece, on the disk, and its models; cut at the last sample."""
-        for piece in self._pieces:
-            if piece.first >= n_resamples:
-                return
-            labels, models = piece.labels(), piece.models()
-            if piece.end > n_resamples:
-                wanted = piece.n_labelled_before(n_resamples)
-                labels, models = labels[:wanted], models[:wanted]
-                labels = labels.astype(label_dtype(int(labels.max(initial=0))), copy=False)
-            yield labels, models
+        dtype = max((_label_type(*part) for part in parts), key=lambda dtype: dtype.itemsize)
+        shape = (sum(n_wanted for _, n_wanted in parts), self._n_items)
+        if self.is_large(n_resamples) and shape[0]:
+            labels = self._map(parts, dtype, shape)
+        else:
+            labels = np.empty(shape, dtype)
+            begin = 0
+            for piece, n_wanted in parts:
+                labels[begin : begin + n_wanted] = piece.labels()[:n_wanted]
+                begin += n_wanted
+        models = [model for piece, n_wanted in parts for model in piece.models()[:n_wanted]]
+        return Labelling(LabelEnsemble._owning(labels.T), self.errors(n_resamples), models)
 
     def _map(
-        self,
-        parts: list[NDArray[np.signedinteger]],
-        dtype: np.dtype[Any],
-        shape: tuple[int, int],
+        self, parts: list[tuple[Piece, int]], dtype: np.dtype[Any], shape: tuple[int, int]
     ) -> NDArray[np.signedinteger]:
         """Put labels into one file, sample after sample, and return it as an array."""
 
         def write(file: BinaryIO) -> None:
-            np.lib.format.write_array_header_1_0(
-                file, {"descr": dtype.str, "fortran_order": True, "shape": shape}
-            )
-            for part in parts:
-                for sample in part:
+            # As numpy saves the transpose, which has a row an item, as an ensemble has.
+            head = {"descr": dtype.str, "fortran_order": True, "shape": shape[::-1]}
+            np.lib.format.write_array_header_1_0(file, head)
+            for piece, n_wanted in parts:
+                for sample in piece.labels()[:n_wanted]:
                     file.write(np.ascontiguousarray(sample, dtype).data)
 
         path = self.path / _LABELS
         with _told_of_failure(self):
             write_whole(path, write)
-        return np.load(path, mmap_mode="r", allow_pickle=False)
+        return np.load(path, mmap_mode="r", allow_pickle=False).T
 
     def _waiting_bytes(self) -> int:
         return sum(block.labels.nbytes for block in self._waiting)
@@ -249,6 +238,13 @@ class Checkpoint:
                     lost.unlink()
                 return
             self._pieces.append(piece)
+
+
+def _label_type(piece: Piece, n_wanted: int) -> np.dtype[Any]:
+    """Return the smallest type for the first labels of a piece."""
+    if n_wanted == piece.n_labelled:
+        return piece.dtype
+    return np.dtype(label_dtype(int(piece.labels()[:n_wanted].max(initial=0))))
 
 
 @contextlib.contextmanager

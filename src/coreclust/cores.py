@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from joblib import effective_n_jobs
+from joblib import cpu_count
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
@@ -288,13 +288,13 @@ def _each_cluster(
 
 def _n_threads(ensemble: LabelEnsemble | PairEvidence, n_jobs: int | None) -> int:
     """Return in how many threads to search: by default all cores, if that is worth starting any."""
-    if n_jobs is not None:
-        return int(effective_n_jobs(n_jobs))
     backend, configured = get_active_backend()
-    if configured is not None or backend.nesting_level:
-        return int(effective_n_jobs(configured))
-    small = ensemble.n_items * ensemble.n_resamples < _LABELS_WORTH_THREADS
-    return 1 if small else int(effective_n_jobs(-1))
+    if n_jobs is None:
+        n_jobs = configured
+    if n_jobs is None:
+        small = ensemble.n_items * ensemble.n_resamples < _LABELS_WORTH_THREADS
+        n_jobs = 1 if small or backend.nesting_level else -1
+    return n_jobs if n_jobs > 0 else max(cpu_count() + 1 + n_jobs, 1)
 
 
 def _warn_of_unproven(

@@ -72,7 +72,8 @@ class ClusteringFunction:
         """Label the data as given: the reference clustering.
 
         Every random_state that was left at None is seeded from `seeds`. The function gets a
-        copy of X: some write into what they are given, and the samples come from X.
+        copy of X: some write into what they are given, and the samples come from X. A file that
+        was mapped to be read only is handed on as it is.
 
         Returns
         -------
@@ -82,7 +83,7 @@ class ClusteringFunction:
             The label that each code stands for.
         fitted : estimator or callable
         """
-        Z = _copy(X)
+        Z = X if _is_mapped(X) else _copy(X)
         if self.kind == "callable":
             labels, fitted = self._call(Z, seeds), self.estimator
         else:
@@ -328,6 +329,18 @@ def _wants_random_state(function: Callable[..., Any]) -> bool:
     except (TypeError, ValueError):  # builtins without a signature
         return False
     return "random_state" in parameters and "random_state" not in bound
+
+
+def _is_mapped(X: Any) -> bool:
+    """Tell whether X is, or is part of, a file that was mapped to be read only."""
+    if not isinstance(X, np.ndarray) or X.flags.writeable:
+        return False
+    base: Any = X
+    while isinstance(base, np.ndarray):
+        if isinstance(base, np.memmap):
+            return True
+        base = base.base
+    return False
 
 
 def _copy(X: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import socket
 from pathlib import Path
@@ -29,6 +30,8 @@ class Lock:
         except OSError as error:
             holder = os.pread(self._descriptor, 200, 0) if hasattr(os, "pread") else b""
             os.close(self._descriptor)
+            if error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+                raise  # such as a network folder that knows no locks
             who = holder.decode(errors="replace").strip() or "another process"
             raise RuntimeError(_in_use(path, who)) from error
         _HELD.add(self._name)

@@ -123,7 +123,9 @@ def label_samples(
                 if on_sample is not None:
                     for _ in range(block.n_samples):
                         on_sample()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemError) as error:
+            if not _is_interrupt(error):
+                raise
             n_labelled = collected.n_tried - len(collected.errors)
             kept = "" if checkpoint is None else f" They are kept in {str(checkpoint.path)!r}."
             raise KeyboardInterrupt(
@@ -139,6 +141,15 @@ def label_samples(
     if 2 * len(collected.errors) > n_resamples:
         report_dropped(collected.errors, n_resamples)
     return collected.labelling()
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Tell whether an error is a Ctrl-C, perhaps one that struck on the way into a kernel."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 class _InMemory:

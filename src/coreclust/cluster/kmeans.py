@@ -128,9 +128,10 @@ class KMeans(ClusterMixin, BaseEstimator):
                 f"n_clusters={self.n_clusters} must not exceed the number of items with a "
                 f"positive weight, n_samples={counted.sum()}."
             )
+        everyone = slice(None) if counted.all() else counted  # a slice copies nothing
         labels, self.cluster_centers_, self.inertia_, self.n_iter_ = best_of_runs(
-            X[counted],
-            weights[counted],
+            X[everyone],
+            weights[everyone],
             int(self.n_clusters),
             *self._settings(X.shape[1]),
             draw_seed(self.random_state),

@@ -1,0 +1,170 @@
+"""All benchmarks in one run, and a page about them.
+
+Run from the repository root::
+
+    python -m benchmarks --data ../shared --out docs    # an hour; writes docs/benchmarks.md
+    python -m benchmarks --quick --out somewhere         # a few minutes, and little to learn
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from coreclust.files import write_whole
+
+_PARTS = {
+    "scale": (
+        "Growth with the number of items",
+        (
+            "Ten overlapping Gaussians in ten dimensions, k-means with ten clusters. Resampling is "
+            "the clustering of all samples; evidence and clique are what comes after it."
+        ),
+    ),
+    "clusterers": (
+        "Whole fits on the paper's datasets",
+        (
+            "Compiled clusterers beside a loop over scikit-learn, and beside the authors' R "
+            "package, whose seconds are from another machine: read those ratios with care."
+        ),
+    ),
+    "clique": (
+        "The exact search",
+        (
+            "On the same graphs: this package, networkx, igraph, and a MaxSAT solver. Only this "
+            "one is made for graphs in which nearly all pairs are adjacent; on others the rest may "
+            "be ahead."
+        ),
+    ),
+}
+
+_HOW_TO_READ = """\
+Seconds depend on the machine; ratios were measured side by side in one run and travel better. The
+tools do not do the same. consensusclustering and pyckmeans return the square matrix of how often
+two items were together; coreclust returns the cores, proven largest, and never builds that matrix.
+networkx, igraph and RC2 are given finished graphs, while `core_clusters` starts from labels. What
+was not compared: R packages side by side (they are not from the Python registry), graphics cards,
+more than two cores, other operating systems."""
+
+
+def main() -> int:
+    """Run everything; the exit code is 1 if a part failed or missed a bar."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--quick", action="store_true", help="small sizes, few samples")
+    parser.add_argument("--data", type=Path, help="folder with data/ and reference/, for fits")
+    parser.add_argument("--out", type=Path, default=Path("benchmark-results"))
+    arguments = parser.parse_args()
+    quick = ["--quick"] if arguments.quick else []
+    (arguments.out / "images").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        figures = Path(folder) / "peers.json"
+        codes = [_run("peers", [*quick, "--json", str(figures)])[0]]
+        rows = json.loads(figures.read_text())
+    texts = {}
+    for part in _PARTS:
+        more = ["--data", str(arguments.data)] if part == "clusterers" else []
+        if part == "clusterers" and arguments.data is None:
+            continue
+        code, texts[part] = _run(part, [*quick, *more])
+        codes.append(code)
+    _draw(rows, arguments.out / "images" / "benchmarks.png")
+    page = _page(rows, texts, quick=arguments.quick).encode()
+    write_whole(arguments.out / "benchmarks.md", lambda file: file.write(page))
+    print(arguments.out / "benchmarks.md")
+    return int(any(codes))
+
+
+def _run(part: str, options: list[str]) -> tuple[int, str]:
+    print(f"== {part}", flush=True)
+    command = [sys.executable, "-W", "ignore", "-m", f"benchmarks.{part}", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        lines = []
+        for line in process.stdout or ():
+            print(line, end="", flush=True)
+            lines.append(line)
+    return process.returncode, "".join(lines)
+
+
+def _page(rows: list[dict[str, Any]], texts: dict[str, str], *, quick: bool) -> str:
+    versions = ", ".join(
+        f"{name} {version(name)}" for name in ("coreclust", "numpy", "scikit-learn", "numba")
+    )
+    parts = [
+        "# Benchmarks",
+        "<!-- Written by `python -m benchmarks`; edits will be lost. -->",
+        f"One run of `python -m benchmarks` on {os.cpu_count()} cores, Python "
+        f"{platform.python_version()}, {versions}."
+        + (" A quick one, from which little can be learnt." if quick else ""),
+        "## How to read it",
+        _HOW_TO_READ,
+        "## Beside tools for the same job",
+        (
+            "Three overlapping Gaussians, k-means with ten starts, "
+            f"{rows[0]['n_samples']} subsamples of 80 %. Each cell: seconds (how many times ours), "
+            "and the memory it took on top of the data."
+        ),
+        _table(rows),
+        "![Seconds and memory against the number of items](images/benchmarks.png)",
+    ]
+    for part, text in texts.items():
+        title, about = _PARTS[part]
+        parts += [f"## {title}", about, f"```text\n{text.rstrip()}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    tools = list(dict.fromkeys(row["tool"] for row in rows))
+    sizes = sorted({row["n_items"] for row in rows if "n_items" in row})
+    found = {(row["tool"], row.get("n_items")): row for row in rows}
+
+    def cell(tool: str, size: int) -> str:
+        row = found.get((tool, size)) or found.get((tool, None), {})
+        if "seconds" not in row:
+            return str(row.get("note", "not run"))
+        ours = found["coreclust", size].get("seconds")
+        ratio = "" if tool == "coreclust" or ours is None else f" ({row['seconds'] / ours:.1f})"
+        peak = "" if row["peak"] is None else f", {row['peak'] / 1e6:.0f} MB"
+        return f"{row['seconds']:.2f} s{ratio}{peak}"
+
+    head = f"| tool | {' | '.join(f'{size:,} items' for size in sizes)} |"
+    lines = [head, "|---" * (len(sizes) + 1) + "|"]
+    lines += [f"| {tool} | {' | '.join(cell(tool, size) for size in sizes)} |" for tool in tools]
+    return "\n".join(lines)
+
+
+def _draw(rows: list[dict[str, Any]], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    seconds, memory = figure.subplots(1, 2)
+    styles = zip(
+        dict.fromkeys(row["tool"] for row in rows if "seconds" in row),
+        ("#0072B2", "#56B4E9", "#000000", "#D55E00", "#009E73"),
+        "osD^v",
+        strict=False,
+    )
+    for tool, colour, marker in styles:
+        own = [row for row in rows if row["tool"] == tool and "seconds" in row]
+        sizes = [row["n_items"] for row in own]
+        style = {"color": colour, "marker": marker, "label": tool}
+        seconds.loglog(sizes, [row["seconds"] for row in own], **style)
+        if all(row["peak"] for row in own):
+            memory.loglog(sizes, [row["peak"] / 1e6 for row in own], **style)
+    for axes, what in ((seconds, "seconds"), (memory, "memory on top of the data, MB")):
+        axes.set_xlabel("items")
+        axes.set_ylabel(what)
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(*seconds.get_legend_handles_labels(), loc="outside right center", frameon=False)
+    figure.savefig(path, dpi=110)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
