@@ -8,10 +8,12 @@ is the parameters and the allocations, given the data.
 Run it with ``python examples/posterior_draws.py``; it takes a few seconds.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from coreclust import LabelEnsemble, core_clusters
 from coreclust.metrics import purity_score, weak_fraction
+from coreclust.plotting import CoreClusterDisplay
 
 ALPHA = 0.1
 N_COMPONENTS = 3
@@ -105,6 +107,13 @@ def main():
         "for every pair.\nWith resamples it would be the probability that the algorithm puts the "
         "two together when the\nother items are drawn afresh."
     )
+
+    figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
+    names = np.unique(reference)
+    display = CoreClusterDisplay(X, labels, reference, names, ("first feature", "second feature"))
+    display.plot(ax)
+    ax.set_title("cores of a Bayesian mixture")
+    figure.savefig("posterior_draws.png", dpi=80)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,12 @@ class Algorithm:
         Takes the number of clusters, returns an estimator. Classifiers ignore the number.
     is_classifier : bool
         Whether it needs the classes of the items.
+
+    Examples
+    --------
+    >>> from coreclust.algorithms import ALGORITHMS
+    >>> ALGORITHMS["svm"].title, ALGORITHMS["svm"].is_classifier
+    ('SVM', True)
     """
 
     name: str

@@ -113,11 +113,13 @@ def core_clustering(
 
     Examples
     --------
-    >>> import anndata, numpy as np  # doctest: +SKIP
-    >>> from coreclust.anndata import core_clustering  # doctest: +SKIP
-    >>> adata = anndata.read_h5ad("cells.h5ad")  # doctest: +SKIP
-    >>> cc = core_clustering(adata, n_resamples=200, random_state=0)  # doctest: +SKIP
-    >>> adata.obs["core_cluster"].value_counts()  # doctest: +SKIP
+    >>> from anndata import AnnData
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust.anndata import Leiden, core_clustering
+    >>> adata = AnnData(load_iris().data, obsm={"X_pca": load_iris().data})
+    >>> cc = core_clustering(adata, Leiden(resolution=0.5), n_resamples=20, random_state=0)
+    >>> adata.obs["core_cluster"].shape, "weak" in set(adata.obs["core_cluster"])
+    ((150,), True)
     """
     X = _representation(adata, use_rep)
     cc = CoreClustering(

@@ -137,6 +137,15 @@ class CoreAnswers(BaseEstimator):
         -------
         path : CorePath
             With the cores and the weak fraction at each confidence, ascending.
+
+        Examples
+        --------
+        >>> from sklearn.cluster import KMeans
+        >>> from sklearn.datasets import load_iris
+        >>> from coreclust import CoreClustering
+        >>> cc = CoreClustering(KMeans(3), n_resamples=200, random_state=0).fit(load_iris().data)
+        >>> cc.confidence_path([0.5, 0.9, 0.99])
+        CorePath(confidence from 0.5 to 0.99, 3 values)
         """
         check_is_fitted(self)
         values = check_values(confidences, "confidences", open_ends=True)
@@ -155,6 +164,15 @@ class CoreAnswers(BaseEstimator):
         Returns
         -------
         p : float or ndarray of float
+
+        Examples
+        --------
+        >>> from sklearn.cluster import KMeans
+        >>> from sklearn.datasets import load_iris
+        >>> from coreclust import CoreClustering
+        >>> cc = CoreClustering(KMeans(3), n_resamples=200, random_state=0).fit(load_iris().data)
+        >>> cc.cooccurrence(0, 1) > 0.9, cc.cooccurrence(0, [1, 149]).shape
+        (True, (2,))
         """
         check_is_fitted(self)
         return self.ensemble_.cooccurrence(i, j, noise=self.noise)
@@ -256,6 +274,15 @@ class CoreAnswers(BaseEstimator):
             `weak_fraction`, `all_together` (the share of samples in which *all* members
             of the core that were present, if two or more, had one label), `upper_bound`
             (on the size of the core) and `optimal`.
+
+        Examples
+        --------
+        >>> from sklearn.cluster import KMeans
+        >>> from sklearn.datasets import load_iris
+        >>> from coreclust import CoreClustering
+        >>> cc = CoreClustering(KMeans(3), n_resamples=200, random_state=0).fit(load_iris().data)
+        >>> cc.summary()["size"].sum(), cc.summary()["optimal"].all()
+        (np.int64(150), np.True_)
         """
         check_is_fitted(self)
         return summary_table(self)
@@ -280,6 +307,16 @@ class CoreAnswers(BaseEstimator):
             the cluster's core) and `core_alpha` (the smallest alpha at which the item is in
             a core, out of those of :meth:`alpha_path` and `alpha` itself; NaN if there is
             none). Cores need not be nested: a weak item may have a `core_alpha` below `alpha`.
+
+        Examples
+        --------
+        >>> from sklearn.cluster import KMeans
+        >>> from sklearn.datasets import load_iris
+        >>> from coreclust import CoreClustering
+        >>> cc = CoreClustering(KMeans(3), n_resamples=200, random_state=0).fit(load_iris().data)
+        >>> items = cc.item_table()
+        >>> sorted(items["status"].unique())
+        ['core', 'weak']
         """
         check_is_fitted(self)
         return item_table(self, details=details)
@@ -333,7 +370,12 @@ class CoreAnswers(BaseEstimator):
         >>> from coreclust import CoreClustering
         >>> X = load_iris(as_frame=True).data
         >>> cc = CoreClustering(KMeans(3), n_resamples=50, random_state=0).fit(X)
-        >>> cc.to_html("report.html", title="Iris")  # doctest: +SKIP
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> file = Path(mkdtemp()) / "report.html"
+        >>> cc.to_html(file, title="Iris")
+        >>> file.read_text(encoding="utf-8")[:15]
+        '<!doctype html>'
         """
         from coreclust.report import write_report
 

@@ -318,6 +318,17 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         Returns
         -------
         self : CoreClustering
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.cluster import KMeans
+        >>> from sklearn.datasets import load_iris
+        >>> from coreclust import CoreClustering
+        >>> patients = np.repeat(np.arange(50), 3)  # three rows each
+        >>> cc = CoreClustering(KMeans(3), n_resamples=50, random_state=0)
+        >>> cc.fit(load_iris().data, groups=patients).labels_.shape
+        (150,)
         """
         function = ClusteringFunction.of(self._estimator())
         scheme = check_resampling(self.resampling)

@@ -66,6 +66,16 @@ class Core:
         in which the two had the same label. NaN for an item that never met another.
     limited_by : {"time_limit", "max_memory", None}
         What kept the core from being proven largest, if anything did.
+
+    Examples
+    --------
+    >>> from coreclust import LabelEnsemble, core_clusters
+    >>> labels = [[0] * 40, [0] * 40, [0] * 40, [0] * 20 + [1] * 20]
+    >>> (core,) = core_clusters(LabelEnsemble(labels), [0, 0, 0, 0], alpha=0.1)
+    >>> core
+    Core(label=0, 3 of 4 items, largest)
+    >>> core.core, core.weak, core.optimal
+    (array([0, 1, 2]), array([3]), True)
     """
 
     label: Any

@@ -181,6 +181,13 @@ class LabelEnsemble:
         -------
         together, seen : int or ndarray of int
             A and B of the paper's Algorithm 3, without its prior.
+
+        Examples
+        --------
+        >>> from coreclust import LabelEnsemble
+        >>> ensemble = LabelEnsemble.from_labels([[0, 0, 1], [0, 0, 0], [1, 1, 0]])
+        >>> ensemble.cooccurrence_counts(0, 1)
+        (2, 3)
         """
         check_noise(noise)
         every = np.arange(self.n_items)
@@ -247,6 +254,15 @@ class LabelEnsemble:
         p : ndarray of shape (s, s)
         together, seen : ndarray of int of shape (s, s)
             Only with `return_counts`.
+
+        Examples
+        --------
+        >>> from coreclust import LabelEnsemble
+        >>> ensemble = LabelEnsemble.from_labels([[0, 0, 1], [0, 0, 0], [1, 1, 0]])
+        >>> ensemble.cooccurrence_matrix().round(2)
+        array([[1.  , 0.58, 0.08],
+               [0.58, 1.  , 0.33],
+               [0.08, 0.33, 1.  ]])
         """
         check_noise(noise)
         every = np.arange(self.n_items)
@@ -257,7 +273,23 @@ class LabelEnsemble:
         return (p, together, seen) if return_counts else p
 
     def merge(self, other: LabelEnsemble) -> LabelEnsemble:
-        """Return the samples of both ensembles, of the same items in the same order."""
+        """Return the samples of both ensembles, of the same items in the same order.
+
+        Parameters
+        ----------
+        other : LabelEnsemble
+
+        Returns
+        -------
+        both : LabelEnsemble
+
+        Examples
+        --------
+        >>> from coreclust import LabelEnsemble
+        >>> ensemble = LabelEnsemble.from_labels([[0, 0, 1], [0, 0, 0], [1, 1, 0]])
+        >>> ensemble.merge(ensemble).n_resamples
+        6
+        """
         if not isinstance(other, LabelEnsemble):
             raise TypeError(f"other must be a LabelEnsemble, got {type(other).__name__}.")
         if other.n_items != self.n_items:
@@ -276,13 +308,43 @@ class LabelEnsemble:
         ----------
         path : path
             Taken as it is; ``.npz`` is the customary ending.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> from coreclust import LabelEnsemble
+        >>> ensemble = LabelEnsemble.from_labels([[0, 0, 1], [0, 0, 0], [1, 1, 0]])
+        >>> file = Path(mkdtemp()) / "labels.npz"
+        >>> ensemble.save(file)
+        >>> LabelEnsemble.load(file) == ensemble
+        True
         """
         header = np.array(json.dumps({"format": _FORMAT, "version": _VERSION}))
         write_whole(path, lambda file: np.savez_compressed(file, labels=self.labels, header=header))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> LabelEnsemble:
-        """Read an ensemble written by :meth:`save`."""
+        """Read an ensemble written by :meth:`save`.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        ensemble : LabelEnsemble
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> from coreclust import LabelEnsemble
+        >>> file = Path(mkdtemp()) / "labels.npz"
+        >>> LabelEnsemble.from_labels([[0, 1], [0, 0]]).save(file)
+        >>> LabelEnsemble.load(file)
+        LabelEnsemble(n_items=2, n_resamples=2, dtype=int8)
+        """
         try:
             # Opened here, because np.load leaves a broken file open.
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:

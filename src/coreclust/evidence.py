@@ -210,7 +210,26 @@ def _decided(apart: int, seen: int, alpha: float, level: float) -> bool:
 
 
 def sequence_evidence(apart: Any, seen: Any, alpha: float) -> Any:
-    """Return the logarithm of the martingale of :func:`sequence_tables` at 1 - alpha."""
+    """Return the logarithm of the martingale of :func:`sequence_tables` at 1 - alpha.
+
+    Parameters
+    ----------
+    apart, seen : int or ndarray of int
+        In how many samples a pair was apart, and in how many both were present.
+    alpha : float
+        Above 0 and below 1.
+
+    Returns
+    -------
+    evidence : float or ndarray of float
+        The larger, the less likely is a probability of 1 - alpha; -log(level) decides.
+
+    Examples
+    --------
+    >>> from coreclust.evidence import sequence_evidence
+    >>> bool(sequence_evidence(0, 100, 0.1) > sequence_evidence(10, 100, 0.1))
+    True
+    """
     a, b = _SEQUENCE_WEIGHT * (1 - alpha), _SEQUENCE_WEIGHT * alpha
     together = seen - apart
     mixture = betaln(a + together, b + apart) - betaln(a, b)
@@ -219,6 +238,19 @@ def sequence_evidence(apart: Any, seen: Any, alpha: float) -> Any:
 
 def least_seen(alpha: float, level: float, *, anytime: bool = False) -> float:
     """Return how often a pair must be seen, never apart, to be an edge with confidence at all.
+
+    Parameters
+    ----------
+    alpha : float
+        Between 0 and 1.
+    level : float
+        The error that is allowed for one pair.
+    anytime : bool, default=False
+        Whether the number of samples is chosen by looking at them.
+
+    Returns
+    -------
+    n_seen : int or inf
 
     Examples
     --------
@@ -261,6 +293,13 @@ class PairTest:
         Whether that hypothesis is rejected.
     n_together, n_seen : int
         The samples in which the two had the same label, and in which both were present.
+
+    Examples
+    --------
+    >>> from coreclust.evidence import pair_test
+    >>> test = pair_test(together=398, seen=400, n_items=150, alpha=0.1, confidence=0.95)
+    >>> test.together, test.n_seen, round(test.lower, 3)
+    (True, 400, 0.982)
     """
 
     estimate: Any
@@ -297,7 +336,14 @@ def pair_test(
     Returns
     -------
     test : PairTest
-        Of arrays.
+        Of arrays, or of numbers if `together` and `seen` are.
+
+    Examples
+    --------
+    >>> from coreclust.evidence import pair_test
+    >>> test = pair_test([398, 350], [400, 400], 150, alpha=0.1, confidence=0.95)
+    >>> test.together
+    array([ True, False])
     """
     A, B = np.asarray(together, dtype=np.int64), np.asarray(seen, dtype=np.int64)
     if anytime:

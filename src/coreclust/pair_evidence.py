@@ -32,6 +32,20 @@ class PairEvidence:
         in which one or both were.
     n_resamples : int
         m, the number of samples of a pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coreclust import CoreClustering
+    >>> from coreclust.cluster import KMeans
+    >>> from coreclust.resampling import KnownDistribution
+    >>> def two_groups(n, rng):
+    ...     return rng.normal(size=(n, 1)) + rng.choice([0.0, 6.0], size=(n, 1))
+    >>> X = two_groups(10, np.random.default_rng(0))
+    >>> scheme = KnownDistribution(two_groups)
+    >>> cc = CoreClustering(KMeans(2), resampling=scheme, n_resamples=50, random_state=0).fit(X)
+    >>> cc.ensemble_.n_items, cc.ensemble_.n_resamples
+    (10, 50)
     """
 
     clusters: NDArray[np.int64]

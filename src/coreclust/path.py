@@ -25,6 +25,18 @@ class CorePath:
         For each value the cores, one a cluster.
     labels : ndarray of int of shape (n_values, n_items)
         For each value the core that each item is in, -1 for none.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust import CoreClustering
+    >>> cc = CoreClustering(KMeans(3), n_resamples=200, random_state=0).fit(load_iris().data)
+    >>> path = cc.alpha_path([0.05, 0.1, 0.2])
+    >>> path
+    CorePath(alpha from 0.05 to 0.2, 3 values)
+    >>> path.core_sizes.shape, path.first_core().shape
+    ((3, 3), (150,))
     """
 
     parameter: str

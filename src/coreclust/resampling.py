@@ -299,7 +299,23 @@ Scheme = IndexScheme | ParametricBootstrap
 
 
 def check_resampling(resampling: Any) -> Scheme | KnownDistribution:
-    """Return the scheme that a `resampling` argument stands for."""
+    """Return the scheme that a `resampling` argument stands for.
+
+    Parameters
+    ----------
+    resampling : "bootstrap" or a scheme
+        As for :class:`~coreclust.CoreClustering`; anything else is an error.
+
+    Returns
+    -------
+    scheme : Bootstrap, Subsample, ParametricBootstrap or KnownDistribution
+
+    Examples
+    --------
+    >>> from coreclust.resampling import check_resampling
+    >>> check_resampling("bootstrap")
+    Bootstrap()
+    """
     if isinstance(resampling, str) and resampling == "bootstrap":
         return Bootstrap()
     if isinstance(resampling, (Bootstrap, Subsample, ParametricBootstrap, KnownDistribution)):

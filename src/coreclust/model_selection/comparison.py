@@ -32,6 +32,16 @@ class AlgorithmComparison:
         are none.
     purity : ndarray of shape (n_algorithms, 2) or None
         Of the clusters and of the cores, if classes were given.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust.model_selection import compare_algorithms
+    >>> comparison = compare_algorithms(
+    ...     load_iris().data, ("kmeans", "hclust"), n_clusters=3, n_resamples=50, random_state=0
+    ... )
+    >>> comparison.names, comparison.agreement.shape
+    (['kmeans', 'hclust'], (2, 2))
     """
 
     names: list[str]

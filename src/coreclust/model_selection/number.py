@@ -56,6 +56,17 @@ class ClusterNumber:
         What decided, and against what.
     n_items, n_items_given : int
         How many items were used, and how many there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coreclust.model_selection import select_n_clusters
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0.0], [9.0]], 30, axis=0)
+    >>> number = select_n_clusters(None, X, range(2, 5), n_references=5, random_state=0)
+    >>> number.n_clusters, number.stable
+    (2, True)
+    >>> list(number.table()["k"])
+    [2, 3, 4]
     """
 
     n_clusters: int | None

@@ -42,7 +42,27 @@ def write_report(
     title: str | None = None,
     positions: Any = None,
 ) -> None:
-    """Write a report, whole or not at all; see :meth:`coreclust.CoreClustering.to_html`."""
+    """Write a report, whole or not at all; see :meth:`coreclust.CoreClustering.to_html`.
+
+    Parameters
+    ----------
+    fitted : CoreClustering
+    path : path
+    X, ids, title, positions
+        As for :meth:`coreclust.CoreClustering.to_html`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust import CoreClustering
+    >>> from coreclust.report import write_report
+    >>> X = load_iris().data
+    >>> cc = CoreClustering(KMeans(3), n_resamples=50, random_state=0).fit(X)
+    >>> write_report(cc, Path(mkdtemp()) / "report.html", X)
+    """
     page = report_html(fitted, X, ids=ids, title=title, positions=positions).encode()
     write_whole(path, lambda file: file.write(page))
 
@@ -56,6 +76,16 @@ def report_html(
     positions: Any = None,
 ) -> str:
     """Return a report as HTML; see :meth:`coreclust.CoreClustering.to_html`.
+
+    Parameters
+    ----------
+    fitted : CoreClustering
+    X, ids, title, positions
+        As for :meth:`coreclust.CoreClustering.to_html`.
+
+    Returns
+    -------
+    page : str
 
     Examples
     --------

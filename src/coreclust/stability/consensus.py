@@ -44,6 +44,14 @@ class Consensus:
         co-occurrence; the first of equals; -1 if the item met no item of another cluster.
     closest_consensus : ndarray of float of shape (n_items,)
         That mean co-occurrence; NaN where there is none.
+
+    Examples
+    --------
+    >>> from coreclust import LabelEnsemble
+    >>> from coreclust.stability import consensus
+    >>> ensemble = LabelEnsemble.from_labels([[0, 0], [0, 0], [1, 0], [1, 1], [1, 1]])
+    >>> consensus(ensemble, ["a", "a", "b", "b", "b"]).item_consensus
+    array([1.  , 1.  , 0.5 , 0.75, 0.75])
     """
 
     labels: NDArray[Any]
@@ -67,6 +75,14 @@ class AmbiguousPairs:
         The pairs it is a proportion of: those looked at that shared a sample.
     exact : bool
         Whether all pairs were looked at, and not a random choice.
+
+    Examples
+    --------
+    >>> from coreclust import LabelEnsemble
+    >>> from coreclust.stability import ambiguous_pairs
+    >>> ensemble = LabelEnsemble.from_labels([[0, 0], [0, 0], [1, 0], [1, 1], [1, 1]])
+    >>> ambiguous_pairs(ensemble)
+    AmbiguousPairs(proportion=0.4, standard_error=0.0, n_pairs=10, exact=True)
     """
 
     proportion: float

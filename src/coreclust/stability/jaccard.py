@@ -28,6 +28,14 @@ class JaccardStability:
     jaccard : ndarray of float of shape (n_clusters, n_resamples)
         Similarity of the cluster to the most similar one of the sample; NaN where the
         sample holds no item of it.
+
+    Examples
+    --------
+    >>> from coreclust import LabelEnsemble
+    >>> from coreclust.stability import jaccard_stability
+    >>> ensemble = LabelEnsemble.from_labels([[0, 0], [0, 0], [1, 0], [1, 1], [1, 1]])
+    >>> jaccard_stability(ensemble, ["a", "a", "b", "b", "b"]).mean_jaccard.round(2)
+    array([0.83, 0.83])
     """
 
     labels: NDArray[Any]

@@ -34,6 +34,14 @@ class PairwiseRand:
         The samples compared.
     exact : bool
         Whether these are all pairs of samples, and not a random choice.
+
+    Examples
+    --------
+    >>> from coreclust import LabelEnsemble
+    >>> from coreclust.stability import pairwise_rand
+    >>> ensemble = LabelEnsemble.from_labels([[0, 0], [0, 0], [1, 0], [1, 1], [1, 1]])
+    >>> pairwise_rand(ensemble).pairs
+    array([[0, 1]])
     """
 
     mean: float

@@ -1,0 +1,42 @@
+"""Cells: those that belong to their cluster, and those between two.
+
+Seven hundred blood cells (pbmc68k_reduced, which ships inside scanpy) are clustered as scanpy does
+it: communities of the graph of nearest neighbours of their principal components. The cores are
+written into the AnnData object; the weak cells are those to leave out when markers are looked for.
+
+Run it with ``python examples/cells.py``; it takes some seconds, and needs scanpy and igraph.
+"""
+
+import matplotlib.pyplot as plt
+import scanpy as sc
+
+from coreclust.anndata import Leiden, core_clustering
+from coreclust.metrics import purity_score
+from coreclust.plotting import CoreClusterDisplay
+
+
+def main():
+    """Find the core clusters of the cells and look at them on the UMAP."""
+    adata = sc.datasets.pbmc68k_reduced()
+    types = adata.obs["bulk_labels"].to_numpy()
+
+    cc = core_clustering(adata, Leiden(), n_resamples=100, random_state=0)
+
+    print("core clusters, as written into adata.obs:")
+    print(adata.obs["core_cluster"].value_counts(sort=False).to_string())
+    strength = adata.obs["core_cluster_strength"]
+    is_weak = adata.obs["core_cluster"] == "weak"
+    print(f"\nmedian strength: {strength[~is_weak].median():.2f} of core cells, ", end="")
+    print(f"{strength[is_weak].median():.2f} of weak ones")
+    of_clusters = purity_score(types, cc.reference_labels_)
+    print(f"cells of the main type of their cluster: {of_clusters:.2f}")
+    print(f"core cells of the main type of their core: {purity_score(types, cc.labels_):.2f}")
+
+    figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    CoreClusterDisplay.from_estimator(cc, positions=adata.obsm["X_umap"], ax=ax)
+    ax.set(title="700 blood cells", xlabel="UMAP 1", ylabel="UMAP 2")
+    figure.savefig("cells.png", dpi=80)
+
+
+if __name__ == "__main__":
+    main()
