@@ -32,6 +32,7 @@ from coreclust.batching import (
     batch_labeller,
     dataset_labeller,
 )
+from coreclust.blocks import BlockedItems
 from coreclust.checkpoint import Checkpoint
 from coreclust.cores import DEFAULT_MAX_MEMORY
 from coreclust.ensemble import LabelEnsemble
@@ -58,7 +59,7 @@ from coreclust.resampling import (
     check_resampling,
 )
 from coreclust.runner import label_samples, report_dropped
-from coreclust.seeds import draw_entropy, seeds_of
+from coreclust.seeds import ROWS, draw_entropy, seeds_of
 
 _REFERENCE = 0  # the seed key of the reference clustering; samples have keys of two numbers
 
@@ -303,9 +304,11 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
 
         Parameters
         ----------
-        X : array-like, sparse matrix, frame or list of n items
+        X : array-like, sparse matrix, frame, dask array or list of n items
             A list of anything for a callable; a square matrix for an estimator that
-            takes precomputed distances.
+            takes precomputed distances. Of a dask array, samples are fetched and all items
+            labelled block by block, where they are; also the reference clustering is then
+            fitted to a sample. It needs a scheme with ``label="all"``.
         y : array-like of shape (n_items,), default=None
             Classes, for a classifier; otherwise ignored.
         groups : array-like of shape (n_items,), default=None
@@ -352,9 +355,7 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
             )
         with self._open_checkpoint(function, items, classes, scheme, group_codes) as kept:
             entropy = draw_entropy(self.random_state) if kept is None else kept.entropy
-            reference, names, fitted = function.label_all(
-                items, classes, seeds_of(entropy, _REFERENCE)
-            )
+            reference, names, fitted = _reference(function, items, classes, scheme, entropy)
             if isinstance(scheme, KnownDistribution):
                 found = self._sample_pairs(function, items, classes, scheme, entropy, reference)
             else:
@@ -442,7 +443,8 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
             scheme=scheme,
             entropy=entropy,
             groups=groups,
-            n_jobs=self.n_jobs,
+            # Blocks are what runs in parallel then.
+            n_jobs=1 if isinstance(items, BlockedItems) else self.n_jobs,
             verbose=self.verbose,
             on_sample=on_sample,
             labeller=labeller,
@@ -533,3 +535,14 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
             tags.target_tags.required = inner.target_tags.required
             tags.non_deterministic = inner.non_deterministic
         return tags
+
+
+def _reference(
+    function: ClusteringFunction, items: Any, classes: Any, scheme: Any, entropy: int
+) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
+    """Cluster the data as given, or as well as a sample of it can if it is not here."""
+    seeds = seeds_of(entropy, _REFERENCE)
+    if isinstance(items, BlockedItems):
+        rows = scheme.draw(len(items), seeds_of(entropy, _REFERENCE, ROWS, 0))
+        return function.label_all_by_sample(items, np.unique(rows), seeds)
+    return function.label_all(items, classes, seeds)

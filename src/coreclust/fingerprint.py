@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from coreclust.blocks import BlockedItems
 from coreclust.frames import is_pandas_frame, is_polars_frame
 
 Settings = dict[str, Any]  # names, with None, numbers or strings
@@ -168,6 +169,10 @@ def _feed(hashed: Any, value: Any, above: frozenset[int]) -> None:
         for column in value.columns:
             _feed(hashed, str(column), above)
             _feed(hashed, np.asarray(value[column]), above)
+    elif isinstance(value, BlockedItems):
+        _tell(hashed, "blocks", str(value.shape))
+        for block in value.blocks():
+            _feed(hashed, block, above)
     elif issparse(value):
         rows = value.tocsr()
         _tell(hashed, "sparse", str(value.shape))

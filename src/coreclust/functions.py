@@ -18,6 +18,7 @@ from sklearn.utils import get_tags
 
 from coreclust._compat import number_of_items, take_items
 from coreclust._validation import encode_labels
+from coreclust.blocks import BlockedItems
 from coreclust.models import EstimatorModel, Model
 from coreclust.seeds import draw_random_states
 
@@ -94,6 +95,14 @@ class ClusteringFunction:
                 labels = fitted.fit_predict(Z)
         return *self._encode(labels, number_of_items(X)), fitted
 
+    def label_all_by_sample(
+        self, X: BlockedItems, rows: NDArray[np.int64], seeds: np.random.SeedSequence
+    ) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
+        """Label data that cannot be fitted as a whole, by a fit to some of its items."""
+        fitted = self._seeded_clone(seeds, only_unset=True)
+        fitted.fit(X.take(rows))
+        return *self._encode(X.label(fitted.predict), len(X)), fitted
+
     def label_sample(
         self,
         X: Any,
@@ -164,6 +173,8 @@ class ClusteringFunction:
         self, estimator: Any, X: Any, items: NDArray[np.int64], rows: NDArray[np.int64]
     ) -> NDArray[Any]:
         """Return the labels of some items, a block at a time: X may be larger than memory."""
+        if isinstance(X, BlockedItems) and items.size == len(X):
+            return X.label(estimator.predict)
         blocks = np.split(items, range(_ITEMS_A_BLOCK, items.size, _ITEMS_A_BLOCK))
         return np.concatenate(
             [np.asarray(estimator.predict(self._take(X, block, rows))) for block in blocks]
@@ -240,6 +251,8 @@ class ClusteringFunction:
     def _take(
         self, X: Any, rows: NDArray[np.int64], columns: NDArray[np.int64] | None = None
     ) -> Any:
+        if isinstance(X, BlockedItems):
+            return X.take(rows)
         if not self.pairwise:
             return X[rows] if isinstance(X, np.ndarray) else take_items(X, rows)
         columns = rows if columns is None else columns

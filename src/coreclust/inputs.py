@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from coreclust._compat import number_of_items
 from coreclust._validation import encode_labels
+from coreclust.blocks import BlockedItems, check_blocked, is_dask_array
 from coreclust.evidence import apart_table
 from coreclust.frames import is_pandas_frame, is_polars_frame
 from coreclust.functions import ClusteringFunction
@@ -31,8 +32,14 @@ def check_items(meta: Any, X: Any, function: ClusteringFunction) -> Any:
 
     A single estimator gets what its tags promise it accepts. A callable, or an estimator
     made of others (a Pipeline), judges the data itself when it makes the reference
-    clustering: a frame stays a frame, a list a list.
+    clustering: a frame stays a frame, a list a list. A dask array stays where it is.
     """
+    if is_dask_array(X):
+        if function.kind == "classifier":
+            raise ValueError("X must be in memory for a classifier, got a dask array.")
+        blocked = check_blocked(X)
+        meta.n_features_in_ = blocked.shape[1]
+        return blocked
     if function.kind == "callable":
         X = _check_free_form(meta, X)
     elif _is_composed(function.estimator):
@@ -112,6 +119,14 @@ def check_scheme(
     alpha: float,
 ) -> None:
     """Raise unless samples can be drawn by the scheme, and items labelled by it."""
+    if isinstance(X, BlockedItems) and (
+        scheme.label != "all" or isinstance(scheme, (SmoothedBootstrap, ParametricBootstrap))
+    ):
+        raise ValueError(
+            f"resampling={scheme!r} does not work with a dask array, of which samples are fetched "
+            "and all items labelled block by block; use Subsample(size=50_000, label='all') or "
+            "the like."
+        )
     if scheme.label != "sample" and not function.predicts:
         raise ValueError(
             f"resampling={scheme!r} labels items by the predict of an estimator that was fitted to "

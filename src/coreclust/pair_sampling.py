@@ -13,6 +13,7 @@ from sklearn.utils.parallel import delayed
 
 from coreclust._compat import number_of_items, take_items
 from coreclust.batching import DatasetLabeller
+from coreclust.blocks import BlockedItems
 from coreclust.functions import ClusteringFunction
 from coreclust.pair_evidence import PairEvidence
 from coreclust.pairs import NOISE
@@ -154,6 +155,8 @@ def check_distribution(
             f"n_resamples must be a number with resampling=KnownDistribution, where every pair has "
             f"samples of its own, got {n_resamples!r}."
         )
+    if isinstance(X, BlockedItems):
+        raise ValueError("X must be in memory with resampling=KnownDistribution, got a dask array.")
     if function.pairwise:
         raise ValueError(
             "resampling=KnownDistribution draws new items, which have no distances or affinities "
