@@ -27,7 +27,6 @@ templates_path = ["_templates"]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
-suppress_warnings = ["myst.xref_missing"]  # links to files of the repository
 
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc has them in words

@@ -2,7 +2,8 @@
 
 A block that is not to be run has a comment on the line before it, with the reason:
 ``<!-- not run: takes hours -->``. A command inside of a sentence is named in the comment:
-``<!-- not run `coreclust reproduce`: takes hours -->``.
+``<!-- not run `coreclust reproduce`: takes hours -->``. A block of text right after one of Python
+is what that prints.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ MOST_NOT_RUN = 6
 
 FENCE = re.compile(
     r"(?:<!-- not run: (?P<reason>[^>]+?) -->\n+)?"
-    r"^```(?P<language>python|sh|bash|console|shell)\n(?P<text>.*?)^```$",
+    r"^```(?P<language>python|sh|bash|console|shell)\n(?P<text>.*?)^```$"
+    r"(?:\n\n```text\n(?P<shown>.*?)^```$)?",
     flags=re.DOTALL | re.MULTILINE,
 )
 ANY_FENCE = re.compile(r"^(`{3,}|:{3,}).*?^\1$", flags=re.DOTALL | re.MULTILINE)
@@ -51,7 +53,7 @@ INLINE_NOT_RUN = re.compile(r"<!-- not run `(?P<command>[^`]+)`: (?P<reason>[^>]
 class Page:
     """What a page asks to be run."""
 
-    python: list[str]
+    python: list[tuple[str, str | None]]  # a block, and what the page says that it prints
     commands: list[str]
     not_run: list[str]
 
@@ -63,7 +65,7 @@ def read_page(path: Path) -> Page:
         if block["reason"]:
             not_run.append(block["text"])
         elif block["language"] == "python":
-            python.append(block["text"])
+            python.append((block["text"], block["shown"]))
         else:
             commands += [line for line in block["text"].splitlines() if line.strip()]
     skipped = {found["command"] for found in INLINE_NOT_RUN.finditer(text)}
@@ -106,13 +108,15 @@ def desk(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("path", of_pages("python"))
-def test_python_runs(path, desk):
+def test_python_runs(path, desk, capsys):
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("Agg")
     namespace = {"__name__": "__page__"}
     try:
-        for number, block in enumerate(read_page(path).python, 1):
+        for number, (block, shown) in enumerate(read_page(path).python, 1):
+            capsys.readouterr()
             exec(compile(block, f"{path.name}, block {number}", "exec"), namespace)  # noqa: S102
+            assert shown is None or capsys.readouterr().out == shown
     finally:
         plt.close("all")
 
@@ -163,6 +167,7 @@ def test_hardly_anything_is_not_run():
 def test_pages_have_something_to_run():
     pages = [read_page(path) for path in PAGES]
     assert sum(len(page.python) for page in pages) > 25
+    assert sum(shown is not None for page in pages for _, shown in page.python) > 4
     assert sum(len(page.commands) for page in pages) > 20
 
 
