@@ -99,7 +99,10 @@ def desk(tmp_path, monkeypatch):
     cells = anndata.AnnData(flowers.data.to_numpy(dtype=np.float32))
     cells.obsm["X_pca"] = cells.X
     cells.write_h5ad(tmp_path / "cells.h5ad")
-    numbers = np.random.default_rng(0).normal(size=(50_100, 3))
+    # In three groups: without any, the search for cores of chance would take its time.
+    numbers = (
+        np.random.default_rng(0).normal(size=(50_100, 3)) + 9 * np.eye(3)[np.arange(50_100) % 3]
+    )
     np.save(tmp_path / "data.npy", numbers)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
