@@ -99,11 +99,9 @@ def desk(tmp_path, monkeypatch):
     cells = anndata.AnnData(flowers.data.to_numpy(dtype=np.float32))
     cells.obsm["X_pca"] = cells.X
     cells.write_h5ad(tmp_path / "cells.h5ad")
-    # In three groups: without any, the search for cores of chance would take its time.
-    numbers = (
-        np.random.default_rng(0).normal(size=(50_100, 3)) + 9 * np.eye(3)[np.arange(50_100) % 3]
-    )
-    np.save(tmp_path / "data.npy", numbers)
+    # Three groups far apart: a clustering that is mere chance is the hard case of the search.
+    groups = np.repeat([[0.0, 0.0], [20.0, 0.0], [0.0, 20.0]], 16_700, axis=0)
+    np.save(tmp_path / "data.npy", groups + np.random.default_rng(0).normal(size=groups.shape))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.setenv("COLUMNS", "80")
@@ -184,6 +182,14 @@ def test_help_and_readme_tell_the_same_story(capsys):
     assert set(named) == set(listed)
     guide = (DOCS / "guide" / "command-line.md").read_text()
     assert re.findall(r"^\| `(\w+)` \|", guide, flags=re.MULTILINE) == listed
+
+
+def test_the_map_of_the_package_is_whole():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    for path in (ROOT / "src" / "coreclust").iterdir():
+        name = f"{path.name}/" if (path / "__init__.py").exists() else path.name
+        if name.endswith(("/", ".py")) and not name.startswith("__"):
+            assert f"`{name}`" in text, f"{name} is not in CONTRIBUTING.md"
 
 
 def test_images_are_there_and_small():
