@@ -195,7 +195,8 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
       of pairs compared, which costs some items of the cores.
 
     The last two rest on exact binomial bounds. All three are about the noise of a finite number
-    of samples, and none about whether resampling the data stands in for new data.
+    of samples, and none about whether resampling the data stands in for new data; how far it does
+    is measured in the calibration study of the documentation.
 
     With ``n_resamples="auto"`` the samples are looked at as they come: after 200, and each time
     there are a quarter more. Enough there are when no more than 1 % of the items are in another

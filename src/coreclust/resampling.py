@@ -114,8 +114,9 @@ class Subsample:
 
     Notes
     -----
-    A clustering of fewer items varies more: cores come out smaller than by the bootstrap,
-    the more so the smaller the fraction.
+    A clustering of fewer items varies more: at half of the items or fewer, cores come out
+    smaller than by the bootstrap. At 80 % samples are more alike than bootstrap samples, and
+    cores come out larger.
 
     Examples
     --------
