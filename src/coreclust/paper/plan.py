@@ -43,7 +43,7 @@ KNOWN_SAMPLES = {
     ("synthetic", "kmeans"): 1000,
     ("synthetic", "svm"): 100,
     ("synthetic", "tclust"): 20,
-    ("synthetic", "tkmeans"): 100,
+    ("synthetic", "tkmeans"): 20,
     ("kdd", "hclust"): 300,
     ("kdd", "kmeans"): 300,
     ("kdd", "svm"): 50,
