@@ -374,14 +374,15 @@ def test_threads_change_nothing(n_jobs):
         np.testing.assert_array_equal(one.members, other.members)
 
 
-def test_an_error_in_one_thread_stops_the_others(monkeypatch):
+@pytest.mark.parametrize("failing", [1, 2])
+def test_an_error_in_one_thread_stops_the_others(monkeypatch, failing):
     ensemble, reference = chance_ensemble(), np.arange(300) % 3
     before = threading.active_count()
     calls = []
 
     def fail_or_wait(packed, table, deadline, max_memory):
         calls.append(deadline)
-        if len(calls) == 1:
+        if len(calls) == failing:
             raise KeyboardInterrupt
         while True:
             deadline.raise_if_cancelled()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -279,7 +279,9 @@ def _each_cluster(
     with ThreadPoolExecutor(n_threads) as pool:
         futures = [pool.submit(find, name, items, deadline) for name, items in clusters]
         try:
-            return [future.result() for future in futures]
+            wait(futures, return_when=FIRST_EXCEPTION)
+            failed = [future for future in futures if future.done() and future.exception()]
+            return [future.result() for future in failed or futures]
         except BaseException:  # such as Ctrl-C: leave nothing running
             deadline.cancel()
             pool.shutdown(cancel_futures=True)
