@@ -136,7 +136,7 @@ def test_labels_come_back_in_small_integers_and_few_tasks(client, blobs, tmp_pat
 
 
 def test_a_dask_array_is_written_to_a_file_and_mapped(client, blobs, tmp_path):
-    """As docs/large-data.md has it."""
+    """For schemes that a dask array itself is refused by."""
     import dask.array
 
     X = dask.array.from_array(blobs, chunks=(25, 2))
@@ -144,7 +144,18 @@ def test_a_dask_array_is_written_to_a_file_and_mapped(client, blobs, tmp_path):
     dask.array.store(X, file, scheduler="threads")
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     assert fit(mapped, KMeans(3)).ensemble_ == fit(blobs, KMeans(3)).ensemble_
-    assert fit(X, KMeans(3)).ensemble_ == fit(blobs, KMeans(3)).ensemble_
+    with pytest.raises(ValueError, match=r"or X\.compute\(\) if it fits into memory"):
+        fit(X, KMeans(3))
+
+
+def test_blocks_are_labelled_on_the_workers(client, blobs):
+    import dask.array
+
+    X = dask.array.from_array(blobs, chunks=(25, 2))
+    scheme = Subsample(size=40, label="all")
+    blocked = fit(X, KMeans(3), resampling=scheme)
+    here = fit(blobs, KMeans(3), resampling=scheme, engine="generic")
+    assert blocked.ensemble_ == here.ensemble_
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="kills a process")

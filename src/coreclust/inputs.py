@@ -125,7 +125,7 @@ def check_scheme(
         raise ValueError(
             f"resampling={scheme!r} does not work with a dask array, of which samples are fetched "
             "and all items labelled block by block; use Subsample(size=50_000, label='all') or "
-            "the like."
+            "the like, or X.compute() if it fits into memory."
         )
     if scheme.label != "sample" and not function.predicts:
         raise ValueError(
