@@ -25,7 +25,7 @@ from coreclust.resampling import Bootstrap, KnownDistribution
 from coreclust.runner import label_samples
 from twins import clique_number, counts, label_matrices
 
-ALPHAS = st.sampled_from([0.02, 0.1, 0.25, 0.5, 0.9])
+ALPHAS = st.sampled_from([0.002, 0.02, 0.1, 0.25, 0.5, 0.9, 0.999])
 LEVELS = st.sampled_from([0.2, 0.05, 1e-3, 1e-6])
 
 

@@ -184,3 +184,8 @@ def test_bad_labels():
         LabelEnsemble([[-3, 1]])
     with pytest.raises(ValueError, match="noise must be one of"):
         LabelEnsemble([[0], [1]]).cooccurrence(0, 1, noise="loud")
+
+
+def test_the_share_of_labels_that_are_there():
+    labels = np.array([[0, -2, 1, -1], [-2, -2, 0, 0]])
+    assert LabelEnsemble(labels).present_share == 5 / 8

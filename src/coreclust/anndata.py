@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.neighbors import kneighbors_graph
 from sklearn.utils import check_array
 
 from coreclust.core_clustering import CoreClustering
 from coreclust.resampling import Subsample
+from coreclust.tables import item_strengths
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -62,8 +63,6 @@ class Leiden:
         )
         weights = (shared.data[upper] / (2 * n_neighbors - shared.data[upper])).tolist()
         # igraph draws from one generator for all: Python's, of which it gets one of its own.
-        import random
-
         igraph.set_random_number_generator(random.Random(random_state))  # noqa: S311
         try:
             found = graph.community_leiden(
@@ -130,7 +129,7 @@ def core_clustering(
     names = np.asarray(cc.cluster_names_).astype(str)
     adata.obs[key_added] = _categories(cc.labels_, names)
     adata.obs[f"{key_added}_reference"] = _categories(cc.reference_labels_, names)
-    adata.obs[f"{key_added}_strength"] = _strengths(cc)
+    adata.obs[f"{key_added}_strength"] = item_strengths(cc)
     adata.uns[key_added] = {
         "params": {
             "use_rep": use_rep,
@@ -163,13 +162,6 @@ def _categories(labels: NDArray[np.int64], names: NDArray[np.str_]) -> Any:
     return pd.Categorical.from_codes(
         np.where(labels < 0, len(names), labels), categories=[*names.tolist(), WEAK]
     ).remove_unused_categories()
-
-
-def _strengths(cc: BaseEstimator) -> NDArray[np.float64]:
-    strength = np.full(cc.reference_labels_.size, np.nan)
-    for core in cc.cores_:
-        strength[core.members] = core.strength
-    return strength
 
 
 def _import_igraph() -> Any:

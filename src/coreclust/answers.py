@@ -33,6 +33,8 @@ from coreclust.tables import item_table, summary_table
 
 _ALPHAS = np.arange(1, 51) / 100
 
+PATH_SECONDS = 60.0  # for the cores along alpha in a picture
+
 
 def _can_predict(fitted: CoreAnswers) -> bool:
     """Tell whether new items can be labelled; raise with the reason if not."""
@@ -470,3 +472,15 @@ class CoreAnswers(BaseEstimator):
         self.core_sample_indices_ = np.flatnonzero(self.labels_ >= 0)
         self.weak_sample_indices_ = np.flatnonzero((self.labels_ < 0) & clustered)
         self.trimmed_sample_indices_ = np.flatnonzero(~clustered)
+
+
+def path_to_draw(fitted: CoreAnswers, alphas: ArrayLike | None = None) -> CorePath:
+    """Return the cores along alpha for a picture of them.
+
+    Small alphas can be much harder than the one that was asked for. So that a picture does not
+    take hours, the search has a time limit of its own if the fit had none; it only strikes on
+    hard data, where `CorePath.cores` says which lack a proof.
+    """
+    if fitted.time_limit is None:
+        fitted = copy.copy(fitted).set_params(time_limit=PATH_SECONDS)
+    return fitted.alpha_path(alphas)

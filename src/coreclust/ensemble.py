@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import zipfile
@@ -80,6 +81,13 @@ class LabelEnsemble:
     def _own(self, labels: NDArray[np.signedinteger]) -> None:
         labels.flags.writeable = False
         self.labels = labels
+
+    @functools.cached_property
+    def present_share(self) -> float:
+        """The share of labels that are not ABSENT."""
+        # Sample by sample: a mask of all labels would take as much memory as they do.
+        n_present = sum(int(np.count_nonzero(labels != ABSENT)) for labels in self.labels.T)
+        return n_present / self.labels.size
 
     @classmethod
     def _owning(cls, labels: NDArray[np.signedinteger]) -> LabelEnsemble:

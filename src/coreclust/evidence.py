@@ -379,7 +379,7 @@ def _sequence_interval(
     A: NDArray[np.int64], B: NDArray[np.int64], alpha: float, level: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the interval of the confidence sequence, by bisection from A / B outwards."""
-    centre = min(max(alpha, 0.01), 0.99)  # of the prior, which must not be a single point
+    centre = alpha if 0 < alpha < 1 else 0.5  # of the prior, which must not be a single point
     a, b = _SEQUENCE_WEIGHT * (1 - centre), _SEQUENCE_WEIGHT * centre
     mixture = betaln(a + A, b + B - A) - betaln(a, b)
     middle = np.divide(A, B, out=np.full(A.shape, 0.5), where=B > 0)

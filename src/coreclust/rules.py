@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from coreclust.ensemble import LabelEnsemble
 from coreclust.evidence import apart_table, confidence_table, least_seen, sequence_tables
 from coreclust.pair_evidence import PairEvidence
-from coreclust.pairs import ABSENT
 
 
 def edge_table(
@@ -70,6 +69,4 @@ def pair_share(ensemble: LabelEnsemble | PairEvidence) -> float:
     """Return the share of samples in which a pair is seen, on average."""
     if isinstance(ensemble, PairEvidence):
         return 1.0
-    by_sample = ensemble.labels.T
-    n_present = sum(int(np.count_nonzero(labels != ABSENT)) for labels in by_sample)
-    return (n_present / max(by_sample.size, 1)) ** 2
+    return ensemble.present_share**2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import get_config
 
 from coreclust.ensemble import LabelEnsemble
@@ -52,16 +53,13 @@ def item_table(fitted: CoreAnswers, *, details: bool) -> Any:
     status = np.full(n_items, "trimmed", dtype=object)
     status[clustered] = "weak"
     status[fitted.labels_ >= 0] = "core"
-    strength = np.full(n_items, np.nan)
-    for core in fitted.cores_:
-        strength[core.members] = core.strength
     columns = {
         "cluster": names
         if not clustered.all()
         else fitted.cluster_names_[fitted.reference_labels_],
         "core_label": fitted.labels_,
         "status": status.astype(str),
-        "strength": strength,
+        "strength": item_strengths(fitted),
     }
     if details:
         columns["mean_cooccurrence"], columns["min_cooccurrence"] = _with_core(fitted)
@@ -74,6 +72,14 @@ def item_table(fitted: CoreAnswers, *, details: bool) -> Any:
     taken = set(data.columns)
     columns = {_free_name(name, taken): values for name, values in columns.items()}
     return _beside(data, columns, container)
+
+
+def item_strengths(fitted: CoreAnswers) -> NDArray[np.float64]:
+    """Return the strength of each item, NaN where it has none."""
+    strengths = np.full(fitted.labels_.size, np.nan)
+    for core in fitted.cores_:
+        strengths[core.members] = core.strength
+    return strengths
 
 
 def _with_core(fitted: CoreAnswers) -> tuple[Any, Any]:

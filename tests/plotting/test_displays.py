@@ -18,9 +18,10 @@ from coreclust.plotting import (
     CoreClusterDisplay,
     StrengthDisplay,
 )
-from coreclust.plotting._items import item_strengths, ordered_items
+from coreclust.plotting._items import ordered_items
 from coreclust.plotting._style import look_of
 from coreclust.resampling import KnownDistribution
+from coreclust.tables import item_strengths
 
 DISPLAYS = [AlphaPathDisplay, ClusterSizesDisplay, CooccurrenceDisplay, StrengthDisplay]
 LONG_NAME = "$ a name of which nobody would see the end if it was not cut somewhere"

@@ -4,7 +4,8 @@ from scipy.sparse import csr_array
 from sklearn.cluster import DBSCAN, KMeans
 
 from coreclust import CoreClustering
-from coreclust.plotting._items import check_positions, item_strengths, ordered_items, project
+from coreclust.plotting._items import check_positions, ordered_items, project
+from coreclust.tables import item_strengths
 
 
 @pytest.fixture(scope="module")

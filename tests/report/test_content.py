@@ -91,7 +91,7 @@ def test_the_path_has_the_sizes_of_recut_and_the_fitted_cores(fitted):
 
 
 def test_a_path_that_takes_too_long_is_cut_and_says_so(fitted, monkeypatch):
-    monkeypatch.setattr(content, "PATH_SECONDS", 0.0)
+    monkeypatch.setattr("coreclust.answers.PATH_SECONDS", 0.0)
     hard = fitted.recut()
     labels = np.random.default_rng(0).integers(2, size=(60, 60))
     hard.ensemble_ = LabelEnsemble(labels)

@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from coreclust import __version__
 from coreclust.cli.arguments import (
     CLASSIFIERS,
     CLUSTERERS,
@@ -66,6 +65,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from coreclust.cli.output import (
         command_of,
         folder_for,
+        made_from,
         print_table,
         say,
         to_json,
@@ -108,13 +108,7 @@ def _run(arguments: argparse.Namespace) -> None:
         "confidence": arguments.confidence,
         "scheme": arguments.scheme,
         "n_items": len(table.X),
-        "features": table.feature_names,
-        "file": arguments.data,
-        "dropped_rows": table.dropped,
-        "notices": table.notices,
-        "seed": arguments.seed,
-        "command": command_of(arguments),
-        "coreclust": __version__,
+        **made_from(arguments, table),
     }
     files: dict[str, Path] = {}
     if out is not None:

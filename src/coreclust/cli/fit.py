@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coreclust import __version__
 from coreclust.cli.arguments import (
     CLASSIFIERS,
     CLUSTERERS,
@@ -32,8 +30,6 @@ _EXAMPLES = """\
   coreclust fit data.csv --algorithm hclust -k 4 --alpha 0.05 --confidence 0.95
   coreclust fit cells.h5ad -k 8 --json | jq .weak_fraction
 """
-
-_PATH_SECONDS = 60.0  # for the curve of alpha
 
 
 def add(commands: Any) -> None:
@@ -172,7 +168,7 @@ def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
 
 
 def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) -> dict[str, Any]:
-    from coreclust.cli.output import command_of
+    from coreclust.cli.output import made_from
     from coreclust.metrics import purity_score, weak_fraction
     from coreclust.verdict import verdict
 
@@ -182,10 +178,6 @@ def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) ->
         "clusters": cc.summary().to_dict("records"),
         "n_items": len(table.X),
         "n_trimmed": cc.trimmed_sample_indices_.size,
-        "features": table.feature_names,
-        "file": arguments.data,
-        "dropped_rows": table.dropped,
-        "notices": table.notices,
         "algorithm": arguments.algorithm,
         "estimator": " ".join(repr(cc.estimator).split()),
         "scaled": arguments.scale,
@@ -195,9 +187,7 @@ def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) ->
         "scheme": repr(cc.resampling),
         "resamples": cc.n_resamples_,
         "dropped_resamples": cc.n_dropped_resamples_,
-        "seed": arguments.seed,
-        "command": command_of(arguments),
-        "coreclust": __version__,
+        **made_from(arguments, table),
     }
     if table.classes is not None:
         summary["purity"] = {
@@ -209,14 +199,12 @@ def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) ->
 
 def _items(table: Table, cc: CoreClustering) -> dict[str, list[Any]]:
     """Return the columns of the table of items."""
-    strength: list[float | None] = [None] * len(table.ids)
-    cluster: list[Any] = [None] * len(table.ids)
-    for core in cc.cores_:
-        name = cc.cluster_names_[core.label].item()
-        for item, share in zip(core.members.tolist(), core.strength.tolist(), strict=True):
-            # A member that never met another one has no strength.
-            strength[item] = None if share != share else round(share, 4)
-            cluster[item] = name
+    from coreclust.tables import item_strengths
+
+    names = cc.cluster_names_.tolist()
+    cluster = [names[code] if code >= 0 else None for code in cc.reference_labels_.tolist()]
+    # Trimmed items, and one that never met another, have no strength.
+    strength = [None if s != s else round(s, 4) for s in item_strengths(cc).tolist()]
     columns: dict[str, list[Any]] = {
         "id": table.ids,
         "cluster": cluster,
@@ -246,6 +234,7 @@ def _write(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClust
 
 def _draw(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClustering) -> list[str]:
     """Draw all pictures and return the names of their files."""
+    from coreclust.answers import path_to_draw
     from coreclust.cli.output import notice, save_figure
     from coreclust.plotting import (
         AlphaPathDisplay,
@@ -255,12 +244,10 @@ def _draw(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreCluste
         StrengthDisplay,
     )
 
-    # Cores at other alphas can be far harder to find than those asked for.
-    limited = copy.copy(cc).set_params(time_limit=cc.time_limit or _PATH_SECONDS)
     displays: dict[str, Callable[[], Any]] = {
         "core_clusters.png": lambda: CoreClusterDisplay.from_estimator(cc, _frame(table)),
         "cooccurrence.png": lambda: CooccurrenceDisplay.from_estimator(cc),
-        "alpha_path.png": lambda: AlphaPathDisplay.from_estimator(limited),
+        "alpha_path.png": lambda: AlphaPathDisplay.from_estimator(cc, path=path_to_draw(cc)),
         "cluster_sizes.png": lambda: ClusterSizesDisplay.from_estimator(cc),
         "strength.png": lambda: StrengthDisplay.from_estimator(cc),
     }

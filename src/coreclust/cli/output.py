@@ -11,12 +11,16 @@ import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coreclust import __version__
 from coreclust.cli.errors import InputError
 from coreclust.files import write_whole
+
+if TYPE_CHECKING:
+    from coreclust.cli.reading import Table
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -50,6 +54,19 @@ def command_of(arguments: argparse.Namespace) -> str:
     if not any(word == "--seed" or word.startswith("--seed=") for word in words):
         words += ["--seed", str(arguments.seed)]
     return shlex.join(["coreclust", *words])
+
+
+def made_from(arguments: argparse.Namespace, table: Table) -> dict[str, Any]:
+    """Return what an answer was made from: the table, and the command to do it again."""
+    return {
+        "features": table.feature_names,
+        "file": arguments.data,
+        "dropped_rows": table.dropped,
+        "notices": table.notices,
+        "seed": arguments.seed,
+        "command": command_of(arguments),
+        "coreclust": __version__,
+    }
 
 
 def safe_text(value: Any) -> str:

@@ -7,7 +7,6 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from coreclust import __version__
 from coreclust.cli.arguments import (
     CLUSTERERS,
     add_command,
@@ -93,6 +92,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from coreclust.cli.output import (
         command_of,
         folder_for,
+        made_from,
         notice,
         print_table,
         say,
@@ -143,13 +143,7 @@ def _run(arguments: argparse.Namespace) -> None:
         "alpha": arguments.alpha,
         "n_items": number.n_items,
         "n_items_given": number.n_items_given,
-        "features": table.feature_names,
-        "file": arguments.data,
-        "dropped_rows": table.dropped,
-        "notices": table.notices,
-        "seed": arguments.seed,
-        "command": command_of(arguments),
-        "coreclust": __version__,
+        **made_from(arguments, table),
     }
     files: dict[str, Path] = {}
     if out is not None:

@@ -10,16 +10,10 @@ from scipy.sparse import issparse
 from sklearn.decomposition import PCA
 from sklearn.utils import check_array
 
+from coreclust.tables import item_strengths
+
 if TYPE_CHECKING:
     from coreclust.answers import CoreAnswers
-
-
-def item_strengths(fitted: CoreAnswers) -> NDArray[np.float64]:
-    """Return the strength of each item, NaN where it has none."""
-    strengths = np.full(fitted.labels_.size, np.nan)
-    for core in fitted.cores_:
-        strengths[core.members] = core.strength
-    return strengths
 
 
 def ordered_items(fitted: CoreAnswers, at_most: int) -> NDArray[np.intp]:

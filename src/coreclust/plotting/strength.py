@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from coreclust.core_clustering import CoreClustering
-from coreclust.plotting._items import item_strengths
 from coreclust.plotting._style import WEAK_HATCH, look_of, new_axes, plain, status_legend, tidy
+from coreclust.tables import item_strengths
 
 _N_BINS = 40
 _TALLEST = 0.85  # of the way to the row above

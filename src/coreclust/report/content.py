@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import numbers
 import platform
@@ -15,17 +14,18 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 
 from coreclust import __version__
+from coreclust.answers import path_to_draw
 from coreclust.frames import is_pandas_frame
 from coreclust.path import CorePath
-from coreclust.plotting._items import check_positions, item_strengths, ordered_items, project
+from coreclust.plotting._items import check_positions, ordered_items, project
 from coreclust.report.closest import closest_clusters
+from coreclust.tables import item_strengths
 from coreclust.verdict import cluster_name, shorten
 
 if TYPE_CHECKING:
     from coreclust.answers import CoreAnswers
 
 MAX_ITEMS = 10_000
-PATH_SECONDS = 60.0  # for the cores at all alphas
 MAX_TEXT = 200  # characters of an id or a name
 _MAX_EXACT = 2**53  # larger whole numbers are not exact in JavaScript
 
@@ -112,19 +112,11 @@ def clean(text: str) -> str:
 
 
 def report_path(fitted: CoreAnswers) -> CorePath:
-    """Return the cores along the usual alphas and the fitted one, there the fitted cores.
-
-    Small alphas can be much harder than the one that was asked for. So that a report does not
-    take hours, the search has a time limit of its own if the fit had none; it only strikes on
-    hard data, where the report says which cores lack a proof.
-    """
+    """Return the cores along the usual alphas and the fitted one, there the fitted cores."""
     alphas = np.union1d(fitted._reachable_alphas(), [fitted.alpha])
-    limited = fitted
-    if fitted.time_limit is None:
-        limited = copy.copy(fitted).set_params(time_limit=PATH_SECONDS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report says which alphas lack a proof
-        path = limited.alpha_path(alphas)
+        path = path_to_draw(fitted, alphas)
     place = int(np.flatnonzero(path.values == fitted.alpha)[0])
     path.cores[place] = fitted.cores_
     path.labels[place] = fitted.labels_
