@@ -2,8 +2,8 @@
 
 Run from the repository root::
 
-    python -m benchmarks --data ../shared --out docs    # an hour; writes docs/benchmarks.md
-    python -m benchmarks --quick --out somewhere         # a few minutes, and little to learn
+    python -m benchmarks --data DIR --out docs    # an hour or two; writes docs/benchmarks.md
+    python -m benchmarks --quick --out DIR        # a minute or two, and little to learn
 """
 
 from __future__ import annotations

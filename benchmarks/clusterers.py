@@ -2,8 +2,8 @@
 
 Run from the repository root::
 
-    python -m benchmarks.clusterers --data ../shared            # all datasets, all algorithms
-    python -m benchmarks.clusterers --data ../shared --quick    # iris only, few samples
+    python -m benchmarks.clusterers --data DIR            # all datasets, all algorithms
+    python -m benchmarks.clusterers --data DIR --quick    # iris only, few samples
 
 Seconds are those of the whole ``CoreClustering.fit`` (m = 1000, alpha = 0.1), warm, the median of
 some runs. The generic loop fits a clone of scikit-learn's KMeans or AgglomerativeClustering to

@@ -2,54 +2,33 @@ import subprocess
 import sys
 from pathlib import Path
 
+ROOT = Path(__file__).parents[1]
 
-def test_the_clique_benchmark_agrees_with_its_peers():
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.clique", "--quick"],
-        cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
+
+def run(*command):
+    return subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True
     )
+
+
+def test_one_command_runs_everything_and_writes_the_page(tmp_path, paper_data, paper_tables):
+    done = run("benchmarks", "--quick", "--data", "../shared", "--out", str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "networkx" in done.stdout
+    page = (tmp_path / "benchmarks.md").read_text()
+    _, peers, scale, clusterers, clique = page.split("\n## ")[1:]
+
+    assert "| coreclust | " in peers
+    assert "| plain loop | " in peers
+    assert (tmp_path / "images" / "benchmarks.png").read_bytes().startswith(b"\x89PNG")
+    assert "PASS  2,000 items: as the dense implementation" in scale
+    rows = [line.split() for line in clusterers.split("```")[1].splitlines()[2:]]
+    assert [row[1] for row in rows] == ["kmeans", "hclust", "tkmeans", "tclust"]
+    assert "networkx" in clique
     assert "disagree" not in done.stderr
 
 
-def test_the_clusterer_benchmark_runs(paper_data, paper_tables):
-    root = Path(__file__).parents[1]
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.clusterers", "--data", "../shared", "--quick"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert [line.split()[1] for line in done.stdout.splitlines()[1:]] == [
-        "kmeans",
-        "hclust",
-        "tkmeans",
-        "tclust",
-    ]
-
-
-def test_the_scale_benchmark_agrees_with_the_dense_implementation():
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.scale", "--quick", "--sizes", "2000"],
-        cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "PASS  2,000 items: as the dense implementation" in done.stdout
-
-
 def test_the_selection_benchmark_runs():
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.selection", "--quick"],
-        cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
-    )
+    done = run("benchmarks.selection", "--quick")
     assert done.returncode == 0, done.stdout + done.stderr
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:]] == [
         ["three-150", "3"],

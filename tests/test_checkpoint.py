@@ -18,8 +18,8 @@ from sklearn.svm import SVC
 
 from coreclust import CoreClustering, LabelEnsemble, checkpoint, core_clustering, files
 from coreclust.cluster import HierarchicalClustering, KMeans
-from coreclust.functions import ClusteringFunction
 from coreclust.labelling import Block
+from coreclust.problem import check_problem
 from coreclust.resampling import Bootstrap, KnownDistribution, Subsample
 
 
@@ -55,8 +55,7 @@ def piece_a_block(monkeypatch):
 def checkpoint_of(path, X, engine="auto"):
     """The checkpoint of a fit, opened by itself."""
     cc = CoreClustering(KMeans(3, n_init=2), random_state=0, engine=engine, checkpoint=path)
-    function = ClusteringFunction.of(cc.estimator)
-    return cc._open_checkpoint(function, X, None, Bootstrap(), None)
+    return cc._open_checkpoint(check_problem(cc, cc.estimator, X, None, None))
 
 
 def pieces(path):

@@ -142,12 +142,31 @@ print(maximum_clique(graph | graph.T))
 print(LabelEnsemble(labels).cooccurrence_matrix().sum())
 """
 
+CLUSTERERS = """
+import numpy as np
+from coreclust import CoreClustering
+from coreclust.cluster import HierarchicalClustering, KMeans, TClust, TrimmedKMeans
+from coreclust.resampling import Bootstrap, Subsample
+X = np.random.default_rng(0).normal(size=(30, 2))
+trimmed = TrimmedKMeans(3, n_init=3), TClust(2, n_init=3)
+for clusterer in (KMeans(3, n_init=2), HierarchicalClustering(3), *trimmed):
+    for scheme in (Bootstrap(), Subsample(0.7)):
+        cc = CoreClustering(clusterer, n_resamples=3, resampling=scheme, random_state=0).fit(X)
+        assert cc.engine_ == "batched"
+        print(cc.ensemble_.labels.tolist())
+"""
 
-@pytest.mark.parametrize("variable", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
-def test_kernels_run_as_plain_python_and_within_bounds(variable, tmp_path):
-    # A cache of its own: numba does not tell apart what was compiled with bounds checks.
-    special = python(KERNELS, **{variable: "1", "NUMBA_CACHE_DIR": str(tmp_path)})
-    assert special == python(KERNELS)
+
+@pytest.mark.parametrize("code", [KERNELS, CLUSTERERS], ids=["cores", "clusterers"])
+def test_kernels_run_as_plain_python(code):
+    assert python(code, NUMBA_DISABLE_JIT="1") == python(code)
+
+
+def test_kernels_stay_within_bounds(tmp_path):
+    # A cache of its own: numba does not tell apart what was compiled with bounds checks. Those of
+    # the clusterers take a minute to compile.
+    checked = python(KERNELS, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))
+    assert checked == python(KERNELS)
 
 
 def test_no_cache_can_be_written(tmp_path):

@@ -1,5 +1,7 @@
 """The schemes: what they draw, which items they label, and that both engines agree."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -81,7 +83,7 @@ def test_fewer_distinct_values_than_clusters():
     X = np.repeat([[0.0], [1.0], [5.0]], 4, axis=0)
     for engine in ("auto", "generic"):
         with np.errstate(all="raise"):
-            cc = fit(KMeans(3, n_init=1), X, scheme=Subsample(size=5, label="all"), engine=engine)
+            cc = fit(KMeans(3, n_init=1), X, scheme=Subsample(5 / 12, label="all"), engine=engine)
         assert (cc.ensemble_.labels >= 0).all()
 
 
@@ -92,6 +94,37 @@ def test_pair_share_is_the_share_of_samples_that_see_a_pair(scheme):
     labelled = {"sample": counts > 0, "all": counts >= 0, "oob": counts == 0}[scheme.label]
     both = (labelled.astype(float) @ labelled.T)[np.triu_indices(30, 1)] / 4000
     assert both.mean() == pytest.approx(scheme.pair_share(30), abs=0.01)
+
+
+class FewItems(SklearnKMeans):
+    """Notes how many items it is fitted to."""
+
+    fitted: ClassVar[list[int]] = []
+
+    def fit(self, X, y=None, sample_weight=None):
+        self.fitted.append(len(X))
+        return super().fit(X, y, sample_weight)
+
+
+def test_no_fit_grows_with_the_data_under_a_subsample_of_one_size():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    scheme = Subsample(size=50, label="all")
+    FewItems.fitted.clear()
+    cc = CoreClustering(FewItems(2), resampling=scheme, n_resamples=20, random_state=0).fit(X)
+    assert FewItems.fitted == [50] * 21  # the reference clustering, too
+    np.testing.assert_array_equal(cc.reference_labels_, cc.estimator_.predict(X))
+
+
+def test_the_reference_of_a_subsample_of_groups_and_of_a_classifier(blobs):
+    scheme = Subsample(size=6, label="all")
+    groups = np.repeat(np.arange(12), 5)
+    classes = np.arange(60) % 3
+    cc = CoreClustering(SVC(), resampling=scheme, n_resamples=30, random_state=0)
+    cc.fit(blobs, classes, groups=groups)
+    assert cc.estimator_.shape_fit_ == (30, 2)  # six groups of five
+    np.testing.assert_array_equal(
+        cc.cluster_names_[cc.reference_labels_], cc.estimator_.predict(blobs)
+    )
 
 
 def test_subsamples_are_even():

@@ -10,6 +10,7 @@ from numba import njit, types
 from numba.extending import intrinsic, overload
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
+_ALL_BITS = (1 << 64) - 1
 
 
 def kernel(func: _Kernel) -> _Kernel:
@@ -75,14 +76,25 @@ def random_state_of(seed):
     return state
 
 
-@kernel
 def random_word(state):
     """Return the next 64 random bits."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    word = state[0]
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return word ^ (word >> np.uint64(31))
+    state[0] = counter = (int(state[0]) + 0x9E3779B97F4A7C15) & _ALL_BITS
+    word = ((counter ^ (counter >> 30)) * 0xBF58476D1CE4E5B9) & _ALL_BITS
+    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & _ALL_BITS
+    return np.uint64(word ^ (word >> 31))
+
+
+# The same in words, which wrap around by themselves; numpy would warn of that outside of a kernel.
+@overload(random_word)
+def _random_word(state):
+    def advance(state):
+        state[0] += np.uint64(0x9E3779B97F4A7C15)
+        word = state[0]
+        word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return word ^ (word >> np.uint64(31))
+
+    return advance
 
 
 @kernel

@@ -8,7 +8,7 @@ import functools
 import os
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,30 +38,19 @@ from coreclust.cores import DEFAULT_MAX_MEMORY
 from coreclust.ensemble import LabelEnsemble
 from coreclust.fingerprint import settings_of
 from coreclust.frames import is_pandas_frame, is_polars_frame
-from coreclust.functions import ClusteringFunction, warn_of_density
-from coreclust.inputs import (
-    check_classes,
-    check_groups,
-    check_items,
-    check_keeps_models,
-    check_scheme,
-)
 from coreclust.models import Model
 from coreclust.pair_evidence import PairEvidence
-from coreclust.pair_sampling import check_distribution, sample_pairs
+from coreclust.pair_sampling import sample_pairs
 from coreclust.pairs import NOISE_RULES
+from coreclust.problem import Problem, check_problem
 from coreclust.resampling import (
-    Bootstrap,
     KnownDistribution,
     ParametricBootstrap,
     Scheme,
     SmoothedBootstrap,
-    check_resampling,
 )
 from coreclust.runner import label_samples, report_dropped
-from coreclust.seeds import ROWS, draw_entropy, seeds_of
-
-_REFERENCE = 0  # the seed key of the reference clustering; samples have keys of two numbers
+from coreclust.seeds import draw_entropy
 
 
 class _Resampled(NamedTuple):
@@ -331,46 +320,15 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         >>> cc.fit(load_iris().data, groups=patients).labels_.shape
         (150,)
         """
-        function = ClusteringFunction.of(self._estimator())
-        scheme = check_resampling(self.resampling)
-        items = check_items(self, X, function)
-        classes = check_classes(y, items, function)
+        problem = check_problem(self, self._estimator(), X, y, groups)
         on_sample, on_end = self._callbacks(X, y)
-
-        group_codes = check_groups(groups, items, scheme)
-        if type(scheme) is Bootstrap:
-            warn_of_density(function.estimator)
-        if self.keep_models:
-            check_keeps_models(function, scheme)
-        if isinstance(scheme, KnownDistribution):
-            check_distribution(function, items, classes, scheme, self.n_resamples)
-        else:
-            n_units = number_of_items(items) if group_codes is None else group_codes.max() + 1
-            check_scheme(
-                scheme,
-                function,
-                items,
-                n_units=int(n_units),
-                n_resamples=self._most_resamples(),
-                alpha=self.alpha,
-            )
-        with self._open_checkpoint(function, items, classes, scheme, group_codes) as kept:
+        with self._open_checkpoint(problem) as kept:
             entropy = draw_entropy(self.random_state) if kept is None else kept.entropy
-            reference, names, fitted = _reference(function, items, classes, scheme, entropy)
-            if isinstance(scheme, KnownDistribution):
-                found = self._sample_pairs(function, items, classes, scheme, entropy, reference)
+            reference, names, fitted = problem.reference(entropy)
+            if isinstance(problem.scheme, KnownDistribution):
+                found = self._sample_pairs(problem, entropy, reference)
             else:
-                found = self._label_samples(
-                    function,
-                    items,
-                    classes,
-                    scheme,
-                    entropy,
-                    reference,
-                    group_codes,
-                    on_sample,
-                    kept,
-                )
+                found = self._label_samples(problem, entropy, reference, on_sample, kept)
         # Only now, so that a fit that fails or is interrupted leaves an earlier one whole.
         self.reference_labels_, self.cluster_names_, self.estimator_ = reference, names, fitted
         self.ensemble_, self._models, self.engine_ = found.evidence, found.models, found.engine
@@ -390,62 +348,54 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         return self.max_resamples if self.n_resamples == "auto" else int(self.n_resamples)
 
     def _open_checkpoint(
-        self,
-        function: ClusteringFunction,
-        items: Any,
-        classes: Any,
-        scheme: Any,
-        groups: NDArray[np.intp] | None,
+        self, problem: Problem
     ) -> contextlib.AbstractContextManager[Checkpoint | None]:
         """Return the checkpoint if there is to be one; raise if it cannot be used."""
         if self.checkpoint is None:
             return contextlib.nullcontext()
-        if isinstance(scheme, KnownDistribution):
+        if isinstance(problem.scheme, KnownDistribution):
             raise ValueError(
-                f"checkpoint has no meaning for resampling={scheme!r}, which keeps no samples; use "
-                "checkpoint=None."
+                f"checkpoint has no meaning for resampling={problem.scheme!r}, which keeps no "
+                "samples; use checkpoint=None."
             )
-        if self.keep_models and self._batch_labeller(function, items, scheme) is None:
+        if self.keep_models and self._batch_labeller(problem) is None:
             raise ValueError(
                 "checkpoint keeps models only where they are the centres of k-means under "
                 "engine='auto'; use keep_models=False or checkpoint=None."
             )
         settings = settings_of(
-            function.estimator,
-            items,
-            classes,
-            scheme,
-            groups,
+            problem.function.estimator,
+            problem.items,
+            problem.classes,
+            problem.scheme,
+            problem.groups,
             random_state=self.random_state,
             engine=self.engine,
             keep_models=self.keep_models,
         )
-        return Checkpoint(self.checkpoint, settings, number_of_items(items), self.random_state)
+        n_items = number_of_items(problem.items)
+        return Checkpoint(self.checkpoint, settings, n_items, self.random_state)
 
     def _label_samples(
         self,
-        function: ClusteringFunction,
-        items: Any,
-        classes: Any,
-        scheme: Scheme,
+        problem: Problem,
         entropy: int,
         reference: NDArray[np.int64],
-        groups: NDArray[np.intp] | None,
         on_sample: Callable[[], None] | None,
         kept: Checkpoint | None,
     ) -> _Resampled:
         """Algorithm 3: the same samples for all pairs."""
-        labeller = self._batch_labeller(function, items, scheme)
+        labeller = self._batch_labeller(problem)
         label = functools.partial(
             label_samples,
-            function,
-            items,
-            classes,
-            scheme=scheme,
+            problem.function,
+            problem.items,
+            problem.classes,
+            scheme=cast(Scheme, problem.scheme),
             entropy=entropy,
-            groups=groups,
+            groups=problem.groups,
             # Blocks are what runs in parallel then.
-            n_jobs=1 if isinstance(items, BlockedItems) else self.n_jobs,
+            n_jobs=1 if isinstance(problem.items, BlockedItems) else self.n_jobs,
             verbose=self.verbose,
             on_sample=on_sample,
             labeller=labeller,
@@ -475,22 +425,18 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         )
 
     def _sample_pairs(
-        self,
-        function: ClusteringFunction,
-        items: Any,
-        classes: Any,
-        scheme: KnownDistribution,
-        entropy: int,
-        reference: NDArray[np.int64],
+        self, problem: Problem, entropy: int, reference: NDArray[np.int64]
     ) -> _Resampled:
         """Algorithm 2: samples for each pair."""
-        labeller = dataset_labeller(function.estimator, items) if self.engine == "auto" else None
+        labeller = None
+        if self.engine == "auto":
+            labeller = dataset_labeller(problem.function.estimator, problem.items)
         evidence, n_dropped = sample_pairs(
-            function,
-            items,
-            classes,
+            problem.function,
+            problem.items,
+            problem.classes,
             reference,
-            scheme=scheme,
+            scheme=cast(KnownDistribution, problem.scheme),
             n_resamples=int(self.n_resamples),
             entropy=entropy,
             n_jobs=self.n_jobs,
@@ -500,12 +446,12 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         engine = "generic" if labeller is None else "batched"
         return _Resampled(evidence, int(self.n_resamples), n_dropped, [], engine)
 
-    def _batch_labeller(
-        self, function: ClusteringFunction, items: Any, scheme: Scheme
-    ) -> BatchLabeller | None:
+    def _batch_labeller(self, problem: Problem) -> BatchLabeller | None:
+        scheme = cast(Scheme, problem.scheme)
         if self.engine != "auto" or isinstance(scheme, (SmoothedBootstrap, ParametricBootstrap)):
             return None
-        labeller = batch_labeller(function.estimator, items, everyone=scheme.label != "sample")
+        estimator, everyone = problem.function.estimator, scheme.label != "sample"
+        labeller = batch_labeller(estimator, problem.items, everyone=everyone)
         can_keep = hasattr(labeller, "label_and_keep")
         return labeller if can_keep or not self.keep_models else None
 
@@ -536,14 +482,3 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
             tags.target_tags.required = inner.target_tags.required
             tags.non_deterministic = inner.non_deterministic
         return tags
-
-
-def _reference(
-    function: ClusteringFunction, items: Any, classes: Any, scheme: Any, entropy: int
-) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
-    """Cluster the data as given, or as well as a sample of it can if it is not here."""
-    seeds = seeds_of(entropy, _REFERENCE)
-    if isinstance(items, BlockedItems):
-        rows = scheme.draw(len(items), seeds_of(entropy, _REFERENCE, ROWS, 0))
-        return function.label_all_by_sample(items, np.unique(rows), seeds)
-    return function.label_all(items, classes, seeds)

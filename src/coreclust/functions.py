@@ -96,12 +96,23 @@ class ClusteringFunction:
         return *self._encode(labels, number_of_items(X)), fitted
 
     def label_all_by_sample(
-        self, X: BlockedItems, rows: NDArray[np.int64], seeds: np.random.SeedSequence
+        self, X: Any, y: Any, rows: NDArray[np.int64], seeds: np.random.SeedSequence
     ) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
-        """Label data that cannot be fitted as a whole, by a fit to some of its items."""
+        """Label the data by a fit to some of its items: where it cannot be fitted as a whole.
+
+        Returns
+        -------
+        codes, names, fitted
+            As of `label_all`.
+        """
         fitted = self._seeded_clone(seeds, only_unset=True)
-        fitted.fit(X.take(rows))
-        return *self._encode(X.label(fitted.predict), len(X)), fitted
+        if self.kind == "classifier":
+            fitted.fit(self._take(X, rows), take_items(y, rows))
+        else:
+            fitted.fit(self._take(X, rows))
+        n_items = number_of_items(X)
+        labels = self._predict(fitted, X, np.arange(n_items), rows)
+        return *self._encode(labels, n_items), fitted
 
     def label_sample(
         self,

@@ -108,7 +108,9 @@ class Subsample:
     fraction : float, default=None
         Share of the items, above 0 and below 1; 0.5 if neither this nor `size` is given.
     size : int, default=None
-        Number of items, instead of a share.
+        Number of items, instead of a share. With ``label="all"`` the reference clustering, too,
+        is fitted to that many items and labels the others by `predict`, so that no fit grows
+        with the data.
     label : {"sample", "all", "oob"}, default="sample"
         As for :class:`Bootstrap`.
 

@@ -130,7 +130,7 @@ class KMeans(ClusterMixin, BaseEstimator):
             )
         everyone = slice(None) if counted.all() else counted  # a slice copies nothing
         labels, self.cluster_centers_, self.inertia_, self.n_iter_ = best_of_runs(
-            X[everyone],
+            np.ascontiguousarray(X[everyone].T),
             weights[everyone],
             int(self.n_clusters),
             *self._settings(X.shape[1]),

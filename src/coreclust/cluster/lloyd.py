@@ -13,6 +13,9 @@ import numpy as np
 
 from coreclust._numba import kernel, random_state_of, random_uniform
 
+_BLOCK = 256  # items whose distances stay in the nearest cache
+_PIECE = 4096  # items that are turned around to be by feature at a time
+
 
 @kernel
 def label_samples(
@@ -49,7 +52,7 @@ def label_samples(
                 labels[sample] = nearest_centres(X, kept[sample])
             continue
         found, centres, _, _ = best_of_runs(
-            X[items],
+            _by_feature(X, items),
             weights,
             n_clusters,
             init,
@@ -79,7 +82,7 @@ def label_datasets(
     weights = np.ones(n_items)
     for b in range(n_datasets):
         found, _, _, _ = best_of_runs(
-            datasets[b],
+            np.ascontiguousarray(datasets[b].T),
             weights,
             n_clusters,
             init,
@@ -94,12 +97,13 @@ def label_datasets(
 
 
 @kernel
-def best_of_runs(points, weights, n_clusters, init, n_candidates, n_init, max_iter, tol, seed):
+def best_of_runs(by_feature, weights, n_clusters, init, n_candidates, n_init, max_iter, tol, seed):
     """Run k-means `n_init` times and return the run with the least inertia.
 
     Parameters
     ----------
-    points : ndarray of shape (n, d)
+    by_feature : ndarray of shape (d, n)
+        The points, a column each.
     weights : ndarray of shape (n,)
         All positive.
     n_clusters : int
@@ -121,9 +125,8 @@ def best_of_runs(points, weights, n_clusters, init, n_candidates, n_init, max_it
     inertia : float
     n_iter : int
     """
-    n, d = points.shape
+    d, n = by_feature.shape
     state = random_state_of(seed)
-    by_feature = np.ascontiguousarray(points.T)
     tolerance = tol * _mean_variance(by_feature, weights) if tol > 0 else 0.0
     centres = np.empty((d, n_clusters))
     labels = np.zeros(n, dtype=np.int64)
@@ -150,10 +153,32 @@ def best_of_runs(points, weights, n_clusters, init, n_candidates, n_init, max_it
 @kernel
 def nearest_centres(points, centres):
     """Return the label of the centre nearest to each point; the first where two tie."""
-    labels = np.empty(points.shape[0], dtype=np.int64)
-    distances = np.empty(points.shape[0])
-    _assign(np.ascontiguousarray(points.T), np.ascontiguousarray(centres.T), labels, distances)
-    return labels.astype(np.int32)
+    n, d = points.shape
+    labels = np.empty(n, dtype=np.int32)
+    centres_by_feature = np.ascontiguousarray(centres.T)
+    # A piece of the points at a time: turning all of them around would be a copy of the data.
+    size = min(n, _PIECE)
+    piece = np.empty((d, size))
+    piece_labels = np.empty(size, dtype=np.int64)
+    distances = np.empty(size)
+    for start in range(0, n, _PIECE):
+        size = min(_PIECE, n - start)
+        for i in range(size):
+            for f in range(d):
+                piece[f, i] = points[start + i, f]
+        _assign(piece, centres_by_feature, piece_labels[:size], distances[:size])
+        labels[start : start + size] = piece_labels[:size]
+    return labels
+
+
+@kernel
+def _by_feature(X, items):
+    """Return some rows of X as columns."""
+    out = np.empty((X.shape[1], items.size))
+    for k in range(items.size):
+        for f in range(X.shape[1]):
+            out[f, k] = X[items[k], f]
+    return out
 
 
 @kernel
@@ -184,7 +209,6 @@ def _inertia(by_feature, weights, centres, labels):
 
 # Slices, not sums of indices, in the loops below: an index that might be negative keeps
 # the compiler from using vector registers.
-_BLOCK = 256  # items whose distances stay in the nearest cache
 
 
 @kernel
