@@ -61,20 +61,23 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="small sizes, few samples")
     parser.add_argument("--data", type=Path, help="folder with data/ and reference/, for fits")
     parser.add_argument("--out", type=Path, default=Path("benchmark-results"))
+    parser.add_argument("--keep", type=Path, help="folder for finished parts, not to be run again")
     arguments = parser.parse_args()
     quick = ["--quick"] if arguments.quick else []
     (arguments.out / "images").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        figures = Path(folder) / "peers.json"
-        codes = [_run("peers", [*quick, "--json", str(figures)])[0]]
+        kept = arguments.keep or Path(folder)
+        kept.mkdir(parents=True, exist_ok=True)
+        figures = kept / "peers.json"
+        codes = [_run("peers", [*quick, "--json", str(figures)], kept)[0]]
         rows = json.loads(figures.read_text())
-    texts = {}
-    for part in _PARTS:
-        more = ["--data", str(arguments.data)] if part == "clusterers" else []
-        if part == "clusterers" and arguments.data is None:
-            continue
-        code, texts[part] = _run(part, [*quick, *more])
-        codes.append(code)
+        texts = {}
+        for part in _PARTS:
+            more = ["--data", str(arguments.data)] if part == "clusterers" else []
+            if part == "clusterers" and arguments.data is None:
+                continue
+            code, texts[part] = _run(part, [*quick, *more], kept)
+            codes.append(code)
     _draw(rows, arguments.out / "images" / "benchmarks.png")
     page = _page(rows, texts, quick=arguments.quick).encode()
     write_whole(arguments.out / "benchmarks.md", lambda file: file.write(page))
@@ -82,15 +85,24 @@ def main() -> int:
     return int(any(codes))
 
 
-def _run(part: str, options: list[str]) -> tuple[int, str]:
+def _run(part: str, options: list[str], kept: Path) -> tuple[int, str]:
+    """Return exit code and output of a part; those of an earlier run if it was finished."""
     print(f"== {part}", flush=True)
+    result = kept / f"{part}.txt"
+    if result.exists():
+        code, _, text = result.read_text().partition("\n")
+        print(text, end="", flush=True)
+        return int(code), text
     command = [sys.executable, "-W", "ignore", "-m", f"benchmarks.{part}", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         lines = []
         for line in process.stdout or ():
             print(line, end="", flush=True)
             lines.append(line)
-    return process.returncode, "".join(lines)
+    text = "".join(lines)
+    content = f"{process.returncode}\n{text}".encode()
+    write_whole(result, lambda file: file.write(content))
+    return process.returncode, text
 
 
 def _page(rows: list[dict[str, Any]], texts: dict[str, str], *, quick: bool) -> str:

@@ -9,18 +9,22 @@ The data is a mixture of ten Gaussians in ten dimensions with moderate overlap; 
 k-means with ten clusters. Every size runs in a process of its own. "evidence + clique" is the time
 by the clock of ``core_clusters`` on all cores; "evidence" and "clique" are the seconds that its
 threads spent in each, added up. "peak MB" is what the process held at most, data and interpreter
-included. Growth is taken between sizes with the same number of samples. At the smallest size the
-answer is compared with a dense implementation, which counts all pairs one sample at a time in
-square matrices.
+included, overall and, looked at every few milliseconds, in each part; one cluster may be in one
+part while another is in the next. Growth is taken between sizes with the same number of samples. At
+the smallest size the answer is compared with a dense implementation, which counts all pairs one
+sample at a time in square matrices.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import resource
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,7 +52,10 @@ def main() -> int:
     sizes = QUICK_SIZES if arguments.quick else SIZES
     if arguments.sizes:
         sizes = tuple((n, m) for n, m in sizes if n in {int(size) for size in arguments.sizes})
-    columns = "items samples resampling evidence+clique (evidence clique) peak-MB ensemble-MB core"
+    columns = (
+        "items samples resampling evidence+clique (evidence clique) "
+        "peak-MB (resampling evidence clique) ensemble-MB core"
+    )
     print(columns, flush=True)
     found: dict[tuple[int, int], dict[str, Any]] = {}
     for n_items, n_samples in sizes:
@@ -60,6 +67,7 @@ def main() -> int:
         print(
             f"{n_items:,} {n_samples:,} {result['resampling']:.2f} s {result['both']:.2f} s "
             f"({result['evidence']:.2f} s {result['clique']:.2f} s) {result['peak'] / 1e6:.0f} "
+            f"({' '.join(f'{peak / 1e6:.0f}' for peak in result['peaks'].values())}) "
             f"{n_items * n_samples / 1e6:.0f} {result['core_share']:.3f}",
             flush=True,
         )
@@ -103,12 +111,11 @@ def measure(clock: Clock, n_items: int, n_samples: int) -> None:
     X = mixture(n_items)
     estimator = KMeans(10, n_init=3, random_state=0)
     watch = _Stopwatch()
-    with clock.phase("run"):
-        started = time.perf_counter()
-        cc = CoreClustering(estimator, n_resamples=n_samples, random_state=0)
-        cc._find_cores = lambda: None  # type: ignore[method-assign]
-        cc.fit(X)
-        resampling = time.perf_counter() - started
+    with clock.phase("run"), watch:
+        with watch.part("resampling"):
+            cc = CoreClustering(estimator, n_resamples=n_samples, random_state=0)
+            cc._cut = lambda *_, **__: []  # type: ignore[method-assign]
+            cc.fit(X)
         watch.wrap("_rank", "evidence")
         watch.wrap("_conflicts", "evidence")
         watch.wrap("largest_independent_set", "clique")
@@ -116,11 +123,10 @@ def measure(clock: Clock, n_items: int, n_samples: int) -> None:
         found = core_clusters(cc.ensemble_, cc.reference_labels_)
         both = time.perf_counter() - started
     result = {
-        "resampling": resampling,
         "both": both,
-        "evidence": watch.seconds["evidence"],
-        "clique": watch.seconds["clique"],
+        **watch.seconds,
         "peak": peak_memory(),
+        "peaks": watch.peaks,
         "core_share": sum(core.core.size for core in found) / n_items,
         "optimal": all(core.optimal for core in found),
     }
@@ -135,24 +141,57 @@ def _warm_up() -> None:
 
 
 class _Stopwatch:
-    """Adds up the seconds that functions of `coreclust.cores` take, in all threads."""
+    """Adds up the seconds of the parts, over all threads, and notes what is held meanwhile."""
+
+    PARTS = ("resampling", "evidence", "clique")
 
     def __init__(self) -> None:
-        self.seconds = {"evidence": 0.0, "clique": 0.0}
+        self.seconds = dict.fromkeys(self.PARTS, 0.0)
+        self.peaks = dict.fromkeys(self.PARTS, 0)
+        self._running = dict.fromkeys(self.PARTS, 0)
         self._lock = threading.Lock()
+        self._done = threading.Event()
+        self._looker = threading.Thread(target=self._look)
 
-    def wrap(self, name: str, part: str) -> None:
-        function: Callable[..., Any] = getattr(cores, name)
+    def __enter__(self) -> _Stopwatch:
+        self._looker.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._looker.join()
+
+    @contextlib.contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Time the body, in whatever thread."""
+        with self._lock:
+            self._running[name] += 1
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.seconds[name] += time.perf_counter() - started
+                self._running[name] -= 1
+
+    def wrap(self, function_name: str, part: str) -> None:
+        """Time all calls of a function of `coreclust.cores`."""
+        function: Callable[..., Any] = getattr(cores, function_name)
 
         def timed(*args: Any) -> Any:
-            started = time.perf_counter()
-            try:
+            with self.part(part):
                 return function(*args)
-            finally:
-                with self._lock:
-                    self.seconds[part] += time.perf_counter() - started
 
-        setattr(cores, name, timed)
+        setattr(cores, function_name, timed)
+
+    def _look(self) -> None:
+        page = resource.getpagesize()
+        while not self._done.wait(0.005):
+            held = page * int(Path("/proc/self/statm").read_text().split()[1])
+            with self._lock:
+                for name, running in self._running.items():
+                    if running:
+                        self.peaks[name] = max(self.peaks[name], held)
 
 
 def _is_dense_answer(ensemble: Any, core: cores.Core) -> bool:

@@ -212,6 +212,10 @@ def test_auto_stops_early_where_everything_is_clear_and_late_where_nothing_is():
             KMeans(7), n_resamples="auto", max_resamples=250, random_state=0
         ).fit(noise)
     assert unclear.n_resamples_ == 250
+    with pytest.warns(ConvergenceWarning, match="looked at only once"):
+        CoreClustering(KMeans(3), n_resamples="auto", max_resamples=60, random_state=0).fit(
+            blobs(distance=8)
+        )
     assert clear.n_resamples_ < 600
 
 

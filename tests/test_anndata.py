@@ -2,14 +2,16 @@
 
 import warnings
 
+import joblib
 import numpy as np
 import pytest
+import sklearn
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from coreclust import CoreClustering
 from coreclust.anndata import Leiden, core_clustering
-from coreclust.cluster import KMeans
+from coreclust.cluster import KMeans, TrimmedKMeans
 from coreclust.resampling import Subsample
 
 anndata = pytest.importorskip("anndata", reason="the extra single-cell is not installed")
@@ -70,3 +72,28 @@ def test_leiden_finds_blobs_and_repeats_itself():
     first, again = (Leiden(resolution=0.3)(X, random_state=4) for _ in range(2))
     np.testing.assert_array_equal(first, again)
     assert adjusted_rand_score(y, first) == 1
+
+
+def labels_of(Z):
+    return np.array(["weak", "b"])[(Z[:, 0] > 1).astype(int)]
+
+
+@pytest.mark.filterwarnings("ignore:::anndata")
+def test_cells_in_no_cluster_and_clusters_of_any_name():
+    X, _ = make_blobs(60, random_state=0)
+    adata = anndata.AnnData(X, obsm={"X_pca": X})
+    core_clustering(adata, TrimmedKMeans(3, trim=0.1), n_resamples=40, random_state=0)
+    assert (adata.obs["core_cluster_reference"] == "trimmed").sum() == 6
+    with sklearn.config_context(transform_output="polars"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        core_clustering(adata, labels_of, n_resamples=40, random_state=0)
+    assert set(adata.obs["core_cluster_reference"]) == {"weak", "b"}
+    assert adata.uns["core_cluster"]["clusters"]["cluster"].tolist() == ["b", "weak"]
+
+
+def test_leiden_repeats_itself_in_threads():
+    X, _ = make_blobs(80, random_state=0)
+    with joblib.parallel_config(backend="threading", n_jobs=4):
+        first = CoreClustering(Leiden(), n_resamples=30, random_state=0).fit(X)
+    alone = CoreClustering(Leiden(), n_resamples=30, random_state=0).fit(X)
+    np.testing.assert_array_equal(first.ensemble_.labels, alone.ensemble_.labels)

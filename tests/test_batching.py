@@ -35,7 +35,7 @@ NATIVE = [
 
 
 @pytest.mark.parametrize("estimator", NATIVE, ids=str)
-@pytest.mark.filterwarnings("ignore:n_clusters=50, but the data has only")
+@pytest.mark.filterwarnings("ignore:Only .. of n_clusters=50")
 def test_both_paths_give_the_same_answer_to_the_bit(estimator, blobs):
     batched, generic = fit(estimator, blobs), fit(estimator, blobs, engine="generic")
     assert (batched.engine_, generic.engine_) == ("batched", "generic")
@@ -142,7 +142,7 @@ def test_engine_is_checked():
 
 
 @pytest.mark.parametrize("scheme", [Bootstrap(), Bootstrap("all"), Subsample(0.7)], ids=repr)
-@pytest.mark.filterwarnings("ignore:n_clusters=5, but the data has only")
+@pytest.mark.filterwarnings("ignore:Only . of n_clusters=5")
 def test_equal_rows_get_equal_labels_on_both_paths(scheme):
     """Nearly as many clusters as distinct rows, so that samples often have fewer."""
     # No row lies halfway between two others: a tie would go to either.
@@ -166,3 +166,27 @@ def test_equal_rows_get_equal_labels_on_both_paths(scheme):
 def test_fewer_items_than_clusters_cannot_be_clustered(estimator, engine, blobs):
     with pytest.raises(RuntimeError, match="could not be clustered"):
         fit(estimator, blobs, engine=engine, resampling=Subsample(size=5))
+
+
+class Signs(KMeans):
+    """Clusters something else than it is given: its parent's kernel is not for it."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(np.sign(X), sample_weight=sample_weight)
+
+
+def test_a_subclass_that_fits_in_its_own_way_is_taken_at_its_word(blobs):
+    X = blobs - blobs.mean(axis=0)
+    found = CoreClustering(Signs(2), n_resamples=40, random_state=0).fit(X)
+    asked = CoreClustering(Signs(2), n_resamples=40, engine="generic", random_state=0).fit(X)
+    assert found.engine_ == "generic"
+    np.testing.assert_array_equal(found.ensemble_.labels, asked.ensemble_.labels)
+
+
+class Renamed(KMeans):
+    """Changes nothing about how to fit."""
+
+
+def test_a_subclass_that_fits_as_its_parent_does_is_as_fast(blobs):
+    cc = CoreClustering(Renamed(3), n_resamples=40, random_state=0).fit(blobs)
+    assert cc.engine_ == "batched"

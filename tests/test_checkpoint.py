@@ -587,3 +587,24 @@ def test_the_lock_is_free_after_a_refusal(path, blobs):
 def test_checkpoint_must_be_a_path(blobs, wrong):
     with pytest.raises(ValueError, match="'checkpoint' parameter of CoreClustering must be"):
         fit(blobs, checkpoint=wrong)
+
+
+def test_an_interrupt_in_the_middle_of_writing_loses_nothing(path, blobs, monkeypatch):
+    write, calls = checkpoint.write_piece, []
+
+    def interrupted(*args):
+        calls.append(None)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return write(*args)
+
+    monkeypatch.setattr(checkpoint, "write_piece", interrupted)
+    with checkpoint_of(path, blobs) as kept:
+        block = Block(np.zeros((5, len(blobs)), np.int8), [], [])
+        kept.add(block)
+        with pytest.raises(KeyboardInterrupt):
+            kept.flush()
+        kept.flush()
+        kept.flush()
+        assert kept.n_tried == 5
+    assert len(pieces(path)) == 1

@@ -6,7 +6,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse import coo_matrix, csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, HDBSCAN, OPTICS, AgglomerativeClustering, KMeans
 from sklearn.compose import make_column_transformer
@@ -18,7 +18,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 from coreclust import CoreClustering, LabelEnsemble, core_clusters
@@ -466,3 +466,29 @@ def test_callbacks_of_scikit_learn(blobs):
     assert counter.events.count("end resample") == 30
     pytest.importorskip("rich")
     CoreClustering(KMeans(2), n_resamples=30).set_callbacks(callback.ProgressBar()).fit(blobs)
+
+
+def test_a_fit_that_fails_in_the_search_leaves_the_earlier_one_whole(blobs):
+    cc = CoreClustering(KMeans(3), n_resamples=40, random_state=0).fit(blobs)
+    before = cc.item_table(details=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="too few"):
+            cc.set_params(n_resamples=3).fit(blobs[:30, :1])
+    assert cc.n_features_in_ == 2
+    assert cc.item_table(details=False).equals(before)
+
+
+def test_a_sparse_matrix_of_any_format_goes_through_a_pipeline(blobs):
+    X = coo_matrix(blobs)
+    cc = CoreClustering(
+        make_pipeline(MaxAbsScaler(), KMeans(3)), n_resamples=40, random_state=0
+    ).fit(X)
+    assert cc.labels_.shape == (60,)
+
+
+def test_predict_needs_models_that_were_kept(blobs):
+    cc = CoreClustering(KMeans(3), n_resamples=40, random_state=0).fit(blobs)
+    cc.set_params(keep_models=True)
+    with pytest.raises(AttributeError, match="keep_models=True, set before fit"):
+        cc.predict(blobs)

@@ -397,3 +397,21 @@ def test_an_error_in_one_thread_stops_the_others(monkeypatch, failing):
 def test_max_memory_is_a_number_of_bytes(wrong):
     with pytest.raises(ValueError, match="max_memory must be None or a number of bytes"):
         core_clusters(chance_ensemble(5), np.zeros(5, int), max_memory=wrong)
+
+
+def test_a_search_that_does_not_fit_is_said_to_be_limited_by_memory():
+    """Four conflicts an item: few to hold, too many to search within the same bytes."""
+    n = 80
+    rng = np.random.default_rng(0)
+    pairs = np.concatenate([rng.permutation(n).reshape(-1, 2) for _ in range(4)])
+    apart = np.full((n, len(pairs)), -2, dtype=np.int8)  # in each sample one pair, apart
+    apart[pairs[:, 0], np.arange(len(pairs))] = 0
+    apart[pairs[:, 1], np.arange(len(pairs))] = 1
+    ensemble = LabelEnsemble(np.concatenate([apart, np.zeros((n, 9), np.int8)], axis=1))
+    reference = np.zeros(n, dtype=int)
+    (best,) = core_clusters(ensemble, reference, max_memory=None)
+    with pytest.warns(UserWarning, match="max_memory"):
+        (narrow,) = core_clusters(ensemble, reference, max_memory=30_000)
+    assert best.optimal
+    assert narrow.limited_by == "max_memory"
+    assert narrow.core.size <= best.core.size <= narrow.upper_bound

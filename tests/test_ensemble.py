@@ -189,3 +189,13 @@ def test_bad_labels():
 def test_the_share_of_labels_that_are_there():
     labels = np.array([[0, -2, 1, -1], [-2, -2, 0, 0]])
     assert LabelEnsemble(labels).present_share == 5 / 8
+
+
+def test_labels_too_large_for_a_whole_number_are_refused():
+    with pytest.raises(ValueError, match="finite and below"):
+        LabelEnsemble.from_labels(np.array([[1e19], [2e19], [0]]))
+
+
+def test_no_pairs_have_no_counts():
+    ensemble = LabelEnsemble.from_labels([[0, 0, 1], [0, 0, 0]])
+    assert ensemble.cooccurrence([], []).shape == (0,)

@@ -142,3 +142,9 @@ def test_without_a_prior_the_rule_is_that_of_algorithm_2(alpha, n_samples):
         passing = [d for d in range(seen + 1) if Fraction(seen - d, seen) >= 1 - alpha]
         assert table[seen] == max(passing, default=-1)
     assert table[0] == (-1 if alpha < 1 else 0)
+
+
+def test_estimates_do_not_depend_on_the_type_of_the_counts():
+    wide = cooccurrence_estimate(np.array([1000]), np.array([1000]), 3_000_000)
+    narrow = cooccurrence_estimate(np.array([1000], "i4"), np.array([1000], "i4"), 3_000_000)
+    np.testing.assert_array_equal(narrow, wide)

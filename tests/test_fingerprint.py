@@ -208,3 +208,24 @@ def test_a_fitted_model_to_draw_from_is_part_of_the_scheme():
     one, same, other = (settings(scheme=ParametricBootstrap(model)) for model in models)
     assert differences(one, same) == []
     assert [line[:6] for line in differences(one, other)] == ["model="]
+
+
+def test_an_object_that_is_called_is_also_its_text():
+    def made(factor):
+        class Cut:
+            def __call__(self, X):
+                return factor * 2 < X if factor else X < 1
+
+        return Cut
+
+    def other():
+        class Cut:
+            def __call__(self, X):
+                return X < 3
+
+        return Cut
+
+    one, two = made(0)(), other()()
+    type(two).__qualname__ = type(one).__qualname__
+    assert describe(one) == describe(one)
+    assert describe(one) != describe(two)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import t as student
-from sklearn.cluster import DBSCAN
+from sklearn.cluster import DBSCAN, FeatureAgglomeration
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
@@ -205,6 +205,10 @@ def test_a_subsample_and_a_permuted_reference():
         (GaussianMixture(), "n_components"),
         (make_pipeline(PCA(n_components=1), KMeans()), "kmeans__n_clusters"),
         (make_pipeline(PCA(n_components=1), GaussianMixture()), "gaussianmixture__n_components"),
+        (
+            make_pipeline(FeatureAgglomeration(5), GaussianMixture()),
+            "gaussianmixture__n_components",
+        ),
     ],
 )
 def test_where_the_number_goes(estimator, name):
@@ -223,6 +227,7 @@ def test_a_function_from_k_to_a_clusterer():
     ("changes", "error", "message"),
     [
         ({"estimator": DBSCAN()}, ValueError, "DBSCAN has none"),
+        ({"estimator": make_pipeline(PCA(2), DBSCAN())}, ValueError, "Pipeline has none"),
         ({"estimator": "kmeans"}, TypeError, "estimator must be a clusterer"),
         ({"k_range": []}, ValueError, "k_range must hold"),
         ({"k_range": [1, 2]}, ValueError, "k_range must hold"),
@@ -323,3 +328,18 @@ def test_classifiers_need_no_number(blobs):
         blobs, {"svc": SVC()}, y=np.repeat([0, 1, 2], 20), n_resamples=30, random_state=0
     )
     assert found.table()["clusters"].tolist() == [3]
+
+
+def test_samples_for_every_pair_cannot_be_compared():
+    scheme = KnownDistribution(np.zeros((9, 2)))
+    with pytest.raises(ValueError, match=r"resampling=.*samples of its own for every pair"):
+        compare_algorithms(np.zeros((5, 2)), ["kmeans"], n_clusters=2, resampling=scheme)
+
+
+def test_numbers_that_were_not_tried_are_not_spoken_of():
+    rng = np.random.default_rng(0)
+    number = select_n_clusters(
+        KMeans(), rng.uniform(size=(60, 2)), [2, 4], n_resamples=60, n_references=5, random_state=0
+    )
+    assert number.n_clusters == 1
+    assert "At none of k = 2, 4 are the clusters" in number.reason

@@ -17,7 +17,8 @@ def kernel(func: _Kernel) -> _Kernel:
     """Compile `func` on its first call; cache it on disk where a cache can be written.
 
     Kernels take and return plain arrays and numbers. A kernel and the kernels it
-    calls share a file, because numba's cache does not see edits elsewhere.
+    calls share a file, because numba's cache does not see edits elsewhere; only those of this
+    file, which do not change, are called from others.
     """
     try:
         return njit(cache=True, nogil=True, error_model="numpy")(func)

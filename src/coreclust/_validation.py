@@ -13,12 +13,17 @@ from coreclust.pairs import NOISE, NOISE_RULES
 # What a confidence is about: all pairs at once, or each by itself.
 GUARANTEES = ("simultaneous", "pair")
 
+TOO_LARGE = (
+    "X has values whose squares are too large to compute with; scale it, for instance with "
+    "sklearn.preprocessing.StandardScaler."
+)
+
 _WHOLE = (numbers.Integral, np.bool_)
 
 
 def check_alpha(alpha: Any) -> None:
     """Raise unless alpha is a number in [0, 1]."""
-    if not _is_number(alpha) or not 0 <= alpha <= 1:
+    if not is_number(alpha) or not 0 <= alpha <= 1:
         raise ValueError(
             f"alpha must be a number between 0 and 1 (pairs co-occur with probability at least "
             f"1 - alpha), got {alpha!r}."
@@ -27,7 +32,7 @@ def check_alpha(alpha: Any) -> None:
 
 def check_confidence(confidence: Any) -> None:
     """Raise unless confidence is None or a number between 0 and 1."""
-    if confidence is not None and not (_is_number(confidence) and 0 < confidence < 1):
+    if confidence is not None and not (is_number(confidence) and 0 < confidence < 1):
         raise ValueError(
             f"confidence must be None or a number above 0 and below 1, got {confidence!r}."
         )
@@ -51,13 +56,13 @@ def check_noise(noise: Any) -> None:
 
 def check_time_limit(time_limit: Any) -> None:
     """Raise unless time_limit is None or a number of seconds."""
-    if time_limit is not None and not (_is_number(time_limit) and time_limit >= 0):
+    if time_limit is not None and not (is_number(time_limit) and time_limit >= 0):
         raise ValueError(f"time_limit must be None or seconds, 0 or more, got {time_limit!r}.")
 
 
 def check_max_memory(max_memory: Any) -> None:
     """Raise unless max_memory is None or a number of bytes."""
-    if max_memory is not None and not (_is_number(max_memory) and max_memory > 0):
+    if max_memory is not None and not (is_number(max_memory) and max_memory > 0):
         raise ValueError(
             f"max_memory must be None or a number of bytes such as 2e9, got {max_memory!r}."
         )
@@ -98,6 +103,8 @@ def encode_labels(
     if array.dtype.kind == "O":
         array = _plain_labels(array, name)
     if whole_floats and array.dtype.kind == "f" and (array == np.round(array)).all():
+        if not (np.abs(array) < 2**63).all():
+            raise ValueError(f"{name} must be finite and below 2**63.")
         array = array.astype(np.int64)
     if array.dtype.kind not in ("biufUS" if floats else "biuUS"):
         raise TypeError(f"{name} must be integers or strings, got dtype {array.dtype}.")
@@ -124,7 +131,19 @@ def encode_reference(
     return codes, names
 
 
-def _is_number(value: Any) -> bool:
+def as_index(items: ArrayLike) -> NDArray[Any]:
+    """Return what an array of items can be indexed by, also if it is empty."""
+    index = np.asarray(items)
+    return index if index.size else index.astype(np.intp)
+
+
+def is_whole(value: Any) -> bool:
+    """Tell whether a value is a whole number, which True and False are not."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value is a real number, which True and False are not."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 

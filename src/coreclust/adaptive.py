@@ -109,24 +109,27 @@ class StoppingRule:
         level = pair_level(sizes, _CONFIDENCE, "simultaneous")
         self._tables = sequence_tables(rule.alpha, level, max_resamples)
         self._labels: NDArray[np.int64] | None = None
-        self._changed = 1.0
+        self._missing = "they were looked at only once, and have nothing to be compared with"
 
     def enough(self, ensemble: LabelEnsemble) -> bool:
         """Look at the samples and tell whether they are enough."""
         cores = self._cut(ensemble)
-        labels = core_labels(cores, ensemble.n_items)
-        self._changed = 1.0 if self._labels is None else float((labels != self._labels).mean())
-        self._labels = labels
-        if self._changed > _MOST_CHANGED:
+        before, self._labels = self._labels, core_labels(cores, ensemble.n_items)
+        if before is None:
             return False
-        return self._undecided_share(ensemble, cores) <= _MOST_UNDECIDED
+        changed = float((self._labels != before).mean())
+        if changed > _MOST_CHANGED:
+            self._missing = f"{changed:.1%} of the items were in another core at the look before"
+            return False
+        undecided = self._undecided_share(ensemble, cores)
+        self._missing = f"{undecided:.1%} of the pairs are undecided and could change a core"
+        return undecided <= _MOST_UNDECIDED
 
     def warn(self) -> None:
         """Say that there are no more samples, and they were not enough."""
         warnings.warn(
             f"max_resamples={self._max_resamples} samples were not enough to settle the cores: "
-            f"{self._changed:.1%} of the items were in another core at the look before. Use "
-            "more, or another alpha.",
+            f"{self._missing}. Use more, or another alpha.",
             ConvergenceWarning,
             stacklevel=5,
         )

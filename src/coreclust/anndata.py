@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
 from sklearn.neighbors import kneighbors_graph
 from sklearn.utils import check_array
 
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 WEAK = "weak"
+TRIMMED = "trimmed"
+
+_ONE_AT_A_TIME = threading.Lock()  # igraph has one generator of random numbers a process
 
 
 @dataclass(frozen=True)
@@ -63,16 +68,17 @@ class Leiden:
         )
         weights = (shared.data[upper] / (2 * n_neighbors - shared.data[upper])).tolist()
         # igraph draws from one generator for all: Python's, of which it gets one of its own.
-        igraph.set_random_number_generator(random.Random(random_state))  # noqa: S311
-        try:
-            found = graph.community_leiden(
-                objective_function="modularity",
-                weights=weights,
-                resolution=self.resolution,
-                n_iterations=self.n_iterations,
-            )
-        finally:
-            igraph.set_random_number_generator(random)
+        with _ONE_AT_A_TIME:
+            igraph.set_random_number_generator(random.Random(random_state))  # noqa: S311
+            try:
+                found = graph.community_leiden(
+                    objective_function="modularity",
+                    weights=weights,
+                    resolution=self.resolution,
+                    n_iterations=self.n_iterations,
+                )
+            finally:
+                igraph.set_random_number_generator(random)
         return np.array(found.membership, dtype=np.int64)
 
 
@@ -91,9 +97,10 @@ def core_clustering(
     ----------
     adata : AnnData
         Changed in place: ``adata.obs[key_added]`` gets the core of every cell as a category,
-        "weak" for those in none; ``adata.obs[key_added + "_reference"]`` the cluster, and
-        ``adata.obs[key_added + "_strength"]`` how often a cell sits with the others of its
-        cluster. ``adata.uns[key_added]`` holds the parameters and the table of clusters.
+        "weak" for those in none; ``adata.obs[key_added + "_reference"]`` the cluster, "trimmed"
+        for cells that the clusterer left out, and ``adata.obs[key_added + "_strength"]`` how
+        often a cell sits with the others of its cluster. ``adata.uns[key_added]`` holds the
+        parameters and the table of clusters.
     estimator : clusterer or callable, default=None
         None is :class:`Leiden` with its defaults.
     use_rep : str, default="X_pca"
@@ -127,8 +134,10 @@ def core_clustering(
         **parameters,
     ).fit(X)
     names = np.asarray(cc.cluster_names_).astype(str)
-    adata.obs[key_added] = _categories(cc.labels_, names)
-    adata.obs[f"{key_added}_reference"] = _categories(cc.reference_labels_, names)
+    with config_context(transform_output="pandas"):  # what AnnData can hold
+        clusters = cc.summary().astype({"cluster": str})
+    adata.obs[key_added] = _categories(cc.labels_, names, WEAK)
+    adata.obs[f"{key_added}_reference"] = _categories(cc.reference_labels_, names, TRIMMED)
     adata.obs[f"{key_added}_strength"] = item_strengths(cc)
     adata.uns[key_added] = {
         "params": {
@@ -139,7 +148,7 @@ def core_clustering(
             "n_resamples": cc.n_resamples_,
             "random_state": json.dumps(cc.random_state, default=repr),
         },
-        "clusters": cc.summary().astype({"cluster": str}),
+        "clusters": clusters,
     }
     return cc
 
@@ -156,12 +165,13 @@ def _representation(adata: Any, use_rep: str) -> Any:
     return np.asarray(adata.obsm[use_rep])
 
 
-def _categories(labels: NDArray[np.int64], names: NDArray[np.str_]) -> Any:
+def _categories(labels: NDArray[np.int64], names: NDArray[np.str_], none: str) -> Any:
+    """Return the names of clusters as a category, `none` where there is none."""
     import pandas as pd
 
-    return pd.Categorical.from_codes(
-        np.where(labels < 0, len(names), labels), categories=[*names.tolist(), WEAK]
-    ).remove_unused_categories()
+    words = np.append(names.astype(object), none)[labels]
+    known = [name for name in names.tolist() if name != none]
+    return pd.Categorical(words, categories=[*known, none]).remove_unused_categories()
 
 
 def _import_igraph() -> Any:

@@ -38,7 +38,7 @@ PATH_SECONDS = 60.0  # for the cores along alpha in a picture
 
 def _can_predict(fitted: CoreAnswers) -> bool:
     """Tell whether new items can be labelled; raise with the reason if not."""
-    if not fitted.keep_models:
+    if not fitted.keep_models or not getattr(fitted, "_models", True):
         raise AttributeError("predict needs keep_models=True, set before fit.")
     return True
 
@@ -91,7 +91,7 @@ class CoreAnswers(BaseEstimator):
                 )
         cut = copy.copy(self).set_params(**changes)
         cut._validate_params()
-        cut._find_cores()
+        cut._keep_cores(cut._cut(cut.ensemble_, cut.reference_labels_, anytime=cut._anytime))
         return cut
 
     def alpha_path(self, alphas: ArrayLike | None = None) -> CorePath:
@@ -454,20 +454,30 @@ class CoreAnswers(BaseEstimator):
             return validate_data(self, X, reset=False, skip_check_array=True)
         return validate_data(self, X, reset=False, dtype=np.float64)
 
-    def _find_cores(self) -> None:
-        self.cores_: list[Core] = core_clusters(
-            self.ensemble_,
-            self.reference_labels_,
+    def _cut(
+        self,
+        evidence: LabelEnsemble | PairEvidence,
+        reference: NDArray[np.int64],
+        *,
+        anytime: bool,
+    ) -> list[Core]:
+        """Return the cores under the rules as they are set."""
+        return core_clusters(
+            evidence,
+            reference,
             alpha=self.alpha,
             confidence=self.confidence,
             guarantee=self.guarantee,
             noise=self.noise,
             time_limit=self.time_limit,
-            anytime=self._anytime,
+            anytime=anytime,
             max_memory=self.max_memory,
             n_jobs=self.n_jobs,
         )
-        self.labels_ = core_labels(self.cores_, self.ensemble_.n_items)
+
+    def _keep_cores(self, cores: list[Core]) -> None:
+        self.cores_ = cores
+        self.labels_ = core_labels(cores, self.ensemble_.n_items)
         clustered = self.reference_labels_ >= 0
         self.core_sample_indices_ = np.flatnonzero(self.labels_ >= 0)
         self.weak_sample_indices_ = np.flatnonzero((self.labels_ < 0) & clustered)

@@ -22,7 +22,8 @@ class BatchLabeller(Protocol):
     with ``random_state=seed``, so that both paths give the same answer. A method
     ``_batch_predictor(X)`` offers one that gives every item the label that ``predict`` has
     for it. A labeller may also have a method ``label_and_keep``, which returns the centres of
-    the clusters in each sample as a third array.
+    the clusters in each sample as a third array. On its other path, an estimator with such a method
+    and a parameter `n_clusters` is given distinct items with multiplicities.
     """
 
     @property
@@ -128,10 +129,8 @@ def batch_labeller(estimator: Any, X: Any, *, everyone: bool = False) -> BatchLa
     With `everyone`, the items that are not in a sample get a label by its `predict`, too.
     """
     native = _native(estimator)
-    if not isinstance(X, np.ndarray):
-        return None
-    offer = getattr(native, "_batch_predictor" if everyone else "_batch_labeller", None)
-    if offer is None:
+    offer = own_method(native, "_batch_predictor" if everyone else "_batch_labeller")
+    if offer is None or not isinstance(X, np.ndarray):
         return None
     try:
         return offer(X)
@@ -143,10 +142,24 @@ def batch_labeller(estimator: Any, X: Any, *, everyone: bool = False) -> BatchLa
 
 def dataset_labeller(estimator: Any, X: Any) -> DatasetLabeller | None:
     """Return what labels many datasets like X at once like `estimator` would, if anything does."""
-    native = _native(estimator)
-    if not hasattr(native, "_dataset_labeller") or not isinstance(X, np.ndarray):
+    offer = own_method(_native(estimator), "_dataset_labeller")
+    if offer is None or not isinstance(X, np.ndarray):
         return None
-    return native._dataset_labeller(X.shape[1])
+    return offer(X.shape[1])
+
+
+def own_method(estimator: Any, name: str) -> Any:
+    """Return a method that does what `fit` does, or None.
+
+    None also if a subclass has changed how to fit, but not that method.
+    """
+    classes = type(estimator).__mro__
+
+    def depth(name: str) -> int:
+        return next((k for k, cls in enumerate(classes) if name in vars(cls)), len(classes))
+
+    changed = min(depth("fit"), depth("fit_predict"))
+    return getattr(estimator, name, None) if depth(name) <= changed else None
 
 
 def _native(estimator: Any) -> Any:

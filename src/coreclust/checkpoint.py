@@ -128,10 +128,17 @@ class Checkpoint:
         if not self._waiting:
             return
         begin = time.monotonic()
-        first, blocks, self._waiting = self.n_tried, self._waiting, []
+        first = self.n_tried
         path = self.path / f"piece-{first:09}.ccp"
-        with _told_of_failure(self):
-            self._pieces.append(write_piece(path, self._owner, first, blocks, self._n_items))
+        try:
+            with _told_of_failure(self):
+                piece = write_piece(path, self._owner, first, self._waiting, self._n_items)
+        except Exception:
+            self._waiting = []  # there is no room for them: do not try again
+            raise
+        # Not before: after an interrupt they are written again, to the same name.
+        self._waiting = []
+        self._pieces.append(piece)
         now = time.monotonic()
         # A long run has no need of ten thousand pieces: it may lose a hundredth of its time.
         self._due = now + max(_PATIENCE, (now - begin) / _SHARE, (now - self._began) * _LOSS)

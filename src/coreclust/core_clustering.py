@@ -103,11 +103,12 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
     guarantee : {"simultaneous", "pair"}, default="simultaneous"
         What `confidence` is about: all pairs of all cores at once, or each pair by itself.
     noise : {"apart", "together", "absent"}, default="apart"
-        How two items that are both noise in a sample count: not together, together, or
-        as if they had not been in the sample. Items that are noise in the clustering of
-        the data itself are never core.
+        How an item that is noise in a sample counts: as together with no other, as together
+        with others that are noise, or as if it had not been in the sample. Items that are noise
+        in the clustering of the data itself are never core.
     time_limit : float, default=None
-        Seconds for the search for cores. When it strikes, cores are valid but perhaps not
+        Seconds for the search for cores, once pairs are counted; with ``n_resamples="auto"``,
+        each time that the cores are looked at. When it strikes, cores are valid but perhaps not
         the largest; `cores_` then holds a proven upper bound.
     max_memory : float, default=2e9
         Bytes for the conflicts of a cluster while its core is searched for. A cluster that is
@@ -154,7 +155,8 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         The labels of all items in all samples; with a KnownDistribution, how often the
         pairs of each cluster were together in samples of their own.
     estimator_ : estimator or callable
-        Fitted to the data as given.
+        Fitted to the data as given; to a sample of it for a dask array, and under
+        ``Subsample(size=..., label="all")``.
     engine_ : {"batched", "generic"}
         Which way the samples were clustered.
     n_resamples_ : int
@@ -320,7 +322,8 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         >>> cc.fit(load_iris().data, groups=patients).labels_.shape
         (150,)
         """
-        problem = check_problem(self, self._estimator(), X, y, groups)
+        features = copy.copy(self)  # gets their names
+        problem = check_problem(features, self._estimator(), X, y, groups)
         on_sample, on_end = self._callbacks(X, y)
         with self._open_checkpoint(problem) as kept:
             entropy = draw_entropy(self.random_state) if kept is None else kept.entropy
@@ -329,17 +332,27 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
                 found = self._sample_pairs(problem, entropy, reference)
             else:
                 found = self._label_samples(problem, entropy, reference, on_sample, kept)
+        anytime = self.n_resamples == "auto"
+        cores = self._cut(found.evidence, reference, anytime=anytime)
         # Only now, so that a fit that fails or is interrupted leaves an earlier one whole.
+        self._take_features(features)
         self.reference_labels_, self.cluster_names_, self.estimator_ = reference, names, fitted
         self.ensemble_, self._models, self.engine_ = found.evidence, found.models, found.engine
         self.n_resamples_, self.n_dropped_resamples_ = found.n_resamples, found.n_dropped
-        self._anytime = self.n_resamples == "auto"
+        self._anytime = anytime
         # A shallow copy, so that columns added by the user later do not turn up in tables.
         is_frame = is_pandas_frame(X) or is_polars_frame(X)
         self._frame = copy.copy(X) if is_frame else None
-        self._find_cores()
+        self._keep_cores(cores)
         on_end()
         return self
+
+    def _take_features(self, checked: CoreClustering) -> None:
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(checked, name):
+                setattr(self, name, getattr(checked, name))
+            elif hasattr(self, name):
+                delattr(self, name)
 
     def _estimator(self) -> Any:
         return KMeans() if self.estimator is None else self.estimator

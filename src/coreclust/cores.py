@@ -147,19 +147,21 @@ def core_clusters(
         Whether the confidence is that all pairs of all cores meet ``1 - alpha``, or that
         one given pair does. Without `confidence` it has no effect.
     noise : {"apart", "together", "absent"}, default="apart"
-        How two items that are both noise in a sample count: not together, together, or
-        as if they had not been in the sample.
+        How an item that is noise in a sample counts: as together with no other, as together
+        with others that are noise, or as if it had not been in the sample.
     time_limit : float, default=None
-        Seconds for the search, over all clusters. When it strikes, the cores are valid
-        but perhaps not the largest; `Core.upper_bound` says how far off they can be.
+        Seconds for the search, over all clusters; pairs are counted to the end. When it strikes,
+        the cores are valid but perhaps not the largest; `Core.upper_bound` says how far off they
+        can be.
     anytime : bool, default=False
         Whether the confidence has to hold although the number of samples was chosen by looking
         at them; it then rests on a confidence sequence, and cores are somewhat smaller. Without
         `confidence` it has no effect.
     max_memory : float, default=2e9
-        Bytes for the conflicts of a cluster; those of `n_jobs` clusters are held at a time. If
-        there are more, as in a cluster that is pure chance, its core is valid but perhaps not
-        the largest; `Core.upper_bound` says how far off it can be. None for no limit.
+        Bytes for the conflicts of a cluster, and for the search in them; those of `n_jobs`
+        clusters are held at a time. If there are more, as in a cluster that is pure chance, its
+        core is valid but perhaps not the largest; `Core.upper_bound` says how far off it can be.
+        None for no limit.
     n_jobs : int, default=None
         Number of clusters that are searched at the same time, in threads; None is all cores for
         large data. With a time limit it is one after the other.
@@ -354,7 +356,8 @@ def _find_core(
         found, bound = conflict_free_set(packed, table, deadline)
         solution, limit = Solution(found, bound), "max_memory"
     else:
-        solution, limit = largest_independent_set(graph, start, deadline), "time_limit"
+        solution = largest_independent_set(graph, start, deadline, max_memory)
+        limit = "time_limit" if deadline.expired() else "max_memory"
         solution = Solution(kept[solution.chosen], solution.upper_bound)
     core = np.sort(members[preferred[solution.chosen]])
     limited_by = None if solution.optimal else limit

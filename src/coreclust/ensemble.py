@@ -12,7 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coreclust._validation import check_noise, encode_labels
+from coreclust._validation import as_index, check_noise, encode_labels
 from coreclust.evidence import cooccurrence_estimate
 from coreclust.files import write_whole
 from coreclust.pairs import ABSENT, NOISE, matrix_counts, pack_labels, pair_counts
@@ -183,7 +183,7 @@ class LabelEnsemble:
         i, j : int or array-like of int
             Items; arrays are paired up by broadcasting.
         noise : {"apart", "together", "absent"}, default="apart"
-            How two NOISE labels count: not together, together, or not seen.
+            How NOISE counts: as together with no label, with itself, or as not seen.
 
         Returns
         -------
@@ -199,7 +199,7 @@ class LabelEnsemble:
         """
         check_noise(noise)
         every = np.arange(self.n_items)
-        first, second = np.broadcast_arrays(every[np.asarray(i)], every[np.asarray(j)])
+        first, second = np.broadcast_arrays(every[as_index(i)], every[as_index(j)])
         items, position = np.unique(
             np.concatenate([first.ravel(), second.ravel()]), return_inverse=True
         )
@@ -233,7 +233,7 @@ class LabelEnsemble:
         """
         together, seen = self.cooccurrence_counts(i, j, noise=noise)
         every = np.arange(self.n_items)
-        itself = every[np.asarray(i)] == every[np.asarray(j)]
+        itself = every[as_index(i)] == every[as_index(j)]
         p = np.where(itself, 1.0, cooccurrence_estimate(together, seen, self.n_items))
         return float(p) if p.ndim == 0 else p
 
@@ -274,7 +274,7 @@ class LabelEnsemble:
         """
         check_noise(noise)
         every = np.arange(self.n_items)
-        chosen = every if items is None else every[_as_index(items)]
+        chosen = every if items is None else every[as_index(items)]
         together, seen = matrix_counts(pack_labels(self.labels, chosen, noise))
         p = cooccurrence_estimate(together, seen, self.n_items)
         p[chosen[:, None] == chosen[None]] = 1.0
@@ -393,11 +393,6 @@ def _equal(matrix: NDArray[Any], label: Any, where: NDArray[np.bool_]) -> NDArra
     equal = np.zeros(matrix.shape, dtype=bool)
     equal[where] = matrix[where] == label
     return equal
-
-
-def _as_index(items: ArrayLike) -> NDArray[Any]:
-    index = np.asarray(items)
-    return index if index.size else index.astype(np.intp)
 
 
 def _missing(matrix: NDArray[Any]) -> NDArray[np.bool_]:

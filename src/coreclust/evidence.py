@@ -54,8 +54,9 @@ def cooccurrence_estimate(
     if n_items is None:
         together, seen = np.asarray(together, dtype=np.float64), np.asarray(seen)
         return np.divide(together, seen, out=np.full(together.shape, np.nan), where=seen > 0)
-    # Whole numbers and one division: rounded once.
-    return (np.asarray(together) * n_items + 1) / ((np.asarray(seen) + 1) * n_items)
+    # Whole numbers and one division: rounded once. Counts may come in too narrow a type.
+    together, seen = np.asarray(together, dtype=np.int64), np.asarray(seen, dtype=np.int64)
+    return (together * n_items + 1) / ((seen + 1) * n_items)
 
 
 def apart_table(alpha: float, n_items: int | None, n_samples: int) -> NDArray[np.int64]:
@@ -285,7 +286,8 @@ class PairTest:
     estimate : float
         The co-occurrence probability, as the cores use it.
     lower, upper : float
-        Exact (Clopper-Pearson) confidence interval of the probability.
+        Exact confidence interval of the probability: Clopper-Pearson, or, where the number of
+        samples was chosen by looking at them, that of a confidence sequence, as is `p_value`.
     p_value : float
         Of the hypothesis that the probability is below 1 - alpha: how likely the pair would
         be together as often as it was, or more often, if it were just 1 - alpha.

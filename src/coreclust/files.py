@@ -30,6 +30,12 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[BinaryIO], object
     sync_folder(target.parent)
 
 
+def write_bytes(path: Path, content: bytes) -> Path:
+    """Write a file whole, and return its path."""
+    write_whole(path, lambda file: file.write(content))
+    return path
+
+
 def sync_folder(folder: str | os.PathLike[str]) -> None:
     """Put the names of the files in a folder on the disk, where a system knows how."""
     if os.name != "posix":

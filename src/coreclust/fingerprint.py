@@ -227,6 +227,8 @@ def _feed_object(hashed: Any, value: Any, above: frozenset[int]) -> None:
         except Exception:  # noqa: BLE001 - an object that cannot be looked into: its class must do
             state = None
         _feed(hashed, state, above)
+        if callable(value):
+            _feed(hashed, type(value).__call__, above)
 
 
 def _tell(hashed: Any, kind: str, content: str | bytes) -> None:

@@ -18,6 +18,7 @@ from sklearn.utils import get_tags
 
 from coreclust._compat import number_of_items, take_items
 from coreclust._validation import encode_labels
+from coreclust.batching import own_method
 from coreclust.blocks import BlockedItems
 from coreclust.models import EstimatorModel, Model
 from coreclust.seeds import draw_random_states
@@ -295,7 +296,8 @@ def takes_multiplicities(estimator: Any, n_distinct: int) -> bool:
         equivalent = init == "k-means++" if isinstance(init, str) else not callable(init)
         return equivalent and n_distinct >= estimator.n_clusters
     # Our own clusterers. Not DBSCAN: who gets a border item depends on the order of rows.
-    return hasattr(estimator, "_batch_labeller") and n_distinct >= estimator.n_clusters
+    is_ours = own_method(estimator, "_batch_labeller") is not None
+    return is_ours and n_distinct >= getattr(estimator, "n_clusters", np.inf)
 
 
 def _is_pairwise(estimator: Any) -> bool:

@@ -44,6 +44,7 @@ def check_items(meta: Any, X: Any, function: ClusteringFunction) -> Any:
         X = _check_free_form(meta, X)
     elif _is_composed(function.estimator):
         X = X if hasattr(X, "shape") else np.asarray(X)
+        X = X.tocsr() if issparse(X) else X  # other formats cannot be indexed
         _check_two_items(meta, X)
         validate_data(meta, X, skip_check_array=True)
     else:

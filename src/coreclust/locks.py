@@ -6,9 +6,11 @@ import contextlib
 import errno
 import os
 import socket
+import threading
 from pathlib import Path
 
 _HELD: set[str] = set()  # by this process: the system does not lock a process out from itself
+_HELD_GUARD = threading.Lock()
 
 
 class Lock:
@@ -22,8 +24,18 @@ class Lock:
 
     def __init__(self, path: Path) -> None:
         self._name = os.path.realpath(path)
-        if self._name in _HELD:
-            raise RuntimeError(_in_use(path, "another call in this process"))
+        with _HELD_GUARD:
+            if self._name in _HELD:
+                raise RuntimeError(_in_use(path, "another call in this process"))
+            self._open(path)
+            _HELD.add(self._name)
+        with contextlib.suppress(OSError):  # only a courtesy; the disk may be full
+            os.truncate(self._descriptor, 0)
+            os.write(
+                self._descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode()
+            )
+
+    def _open(self, path: Path) -> None:
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             _take(self._descriptor)
@@ -34,17 +46,12 @@ class Lock:
                 raise  # such as a network folder that knows no locks
             who = holder.decode(errors="replace").strip() or "another process"
             raise RuntimeError(_in_use(path, who)) from error
-        _HELD.add(self._name)
-        with contextlib.suppress(OSError):  # only a courtesy; the disk may be full
-            os.truncate(self._descriptor, 0)
-            os.write(
-                self._descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode()
-            )
 
     def release(self) -> None:
         """Let go of the file."""
-        _HELD.discard(self._name)
-        os.close(self._descriptor)
+        with _HELD_GUARD:  # closing lets go of all locks that the process has on the file
+            os.close(self._descriptor)
+            _HELD.discard(self._name)
 
 
 def _in_use(path: Path, who: str) -> str:

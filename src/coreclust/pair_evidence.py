@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coreclust._validation import check_noise
+from coreclust._validation import as_index, check_noise
 from coreclust.evidence import cooccurrence_estimate
 
 # What is counted of the samples of a pair.
@@ -65,7 +65,7 @@ class PairEvidence:
         i, j : int or array-like of int
             Items; arrays are paired up by broadcasting.
         noise : {"apart", "together", "absent"}, default="apart"
-            How two NOISE labels count: not together, together, or not seen.
+            How NOISE counts: as together with no label, with itself, or as not seen.
 
         Returns
         -------
@@ -74,7 +74,7 @@ class PairEvidence:
         """
         check_noise(noise)
         every = np.arange(self.n_items)
-        first, second = np.broadcast_arrays(every[np.asarray(i)], every[np.asarray(j)])
+        first, second = np.broadcast_arrays(every[as_index(i)], every[as_index(j)])
         together, seen = np.zeros(first.shape, np.int64), np.zeros(first.shape, np.int64)
         for cluster, counts in enumerate(self.counts):
             inside = (self.clusters[first] == cluster) & (self.clusters[second] == cluster)
@@ -102,7 +102,7 @@ class PairEvidence:
         """
         together, seen = self.cooccurrence_counts(i, j, noise=noise)
         every = np.arange(self.n_items)
-        itself = every[np.asarray(i)] == every[np.asarray(j)]
+        itself = every[as_index(i)] == every[as_index(j)]
         p = np.where(itself, 1.0, cooccurrence_estimate(together, seen, None))
         return float(p) if p.ndim == 0 else p
 

@@ -64,7 +64,7 @@ class CorePath:
         return np.where(inside.any(axis=0), first, np.nan)
 
     def to_frame(self) -> Any:
-        """Return a data frame with a row for each value and cluster."""
+        """Return a data frame with a row for each value and cluster, which goes by its number."""
         import pandas as pd
 
         rows = [

@@ -403,6 +403,7 @@ def report_dropped(errors: list[str], n_resamples: int) -> None:
 
 def one_thread() -> Any:
     """Return a context in which the libraries under the clusterers use one thread."""
+    _threadpools.cache_clear()  # it takes a while to find them, but more may have been loaded
     return _threadpools().limit(limits=1)
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from coreclust.cores import Core
 
 _LONGEST_NAME = 40
+_LIMITS = {"time_limit": "time", "max_memory": "memory"}
 _LEAST_SHAKY = 0.05  # of the items of a cluster are weak
 
 
@@ -199,9 +200,11 @@ def _proof(cores: list[Core]) -> str:
     unproven = sum(not core.optimal for core in cores)
     if not unproven:
         return "The cores are proven to be the largest possible."
+    limits = {core.limited_by for core in cores if core.limited_by}
+    given = " and ".join(_LIMITS[name] for name in _LIMITS if name in limits)
     return (
         f"{unproven} of {_count(len(cores), 'core')} could not be proven to be the largest "
-        "possible in the time given."
+        f"possible in the {given} given."
     )
 
 

@@ -126,6 +126,11 @@ def test_without_matplotlib_there_is_a_page_without_pictures(runs, tmp_path, mon
     assert "![" not in outcome.files[-1].read_text()
 
 
+def test_schemes_that_were_run_nowhere_are_left_out(runs, tmp_path):
+    outcome = calibrate(["hierarchical"], repetitions=1, out=tmp_path)
+    assert "average linkage" in outcome.files[-1].read_text()
+
+
 def test_pictures_are_small(runs, tmp_path):
     outcome = calibrate(out=tmp_path)
     pictures = [path for path in outcome.files if path.suffix == ".png"]

@@ -56,7 +56,6 @@ def test_columns_for_ids_and_classes_by_name_and_by_number(read):
     for id_column, label_column in (("name", "species"), ("1", "3")):
         table = read(text, id_column=id_column, label_column=label_column)
         assert table.ids == ["ann", "bob"]
-        assert table.id_name == "name"
         assert table.classes.tolist() == ["a", "b"]
         assert table.feature_names == ["x", "y"]
 
@@ -534,3 +533,31 @@ def test_any_text_too(tmp_path_factory, text):
     path = tmp_path_factory.getbasetemp() / "any.txt"
     path.write_text(text)
     assert is_table_or_sentence(outcome(path, drop_missing=True))
+
+
+def test_numbers_as_ids_and_classes_keep_all_their_digits(tmp_path):
+    path = tmp_path / "data.parquet"
+    frame = pd.DataFrame({"id": [1234567, 1234568, 7], "x": [1.0, 2, 3], "c": [0.1, 0.25, 1e9]})
+    frame.to_parquet(path)
+    table = read_table(path, id_column="id", label_column="c")
+    assert table.ids == ["1234567", "1234568", "7"]
+    assert table.classes.tolist() == ["0.1", "0.25", "1000000000"]
+
+
+def test_columns_are_numbered_as_in_the_file_behind_a_column_of_ids(read):
+    text = ",x,y,cls\nann,1,2,a\nbob,3,4,b\n"
+    table = read(text, drop=["2"], label_column="4")
+    assert table.ids == ["ann", "bob"]
+    assert table.feature_names == ["y"]
+    assert table.classes.tolist() == ["a", "b"]
+
+
+def test_missing_is_for_text_files(tmp_path):
+    np.save(tmp_path / "data.npy", [[1.0, 2], [-99, 3]])
+    with pytest.raises(InputError, match="--missing is for text files"):
+        read_table(tmp_path / "data.npy", missing=["-99"])
+
+
+@pytest.mark.parametrize("name", ["data.npy", "data.npz"])
+def test_a_damaged_archive_is_one_sentence(error, name):
+    assert "not an array of numbers" in error(b"PK\x03\x04" + b"x" * 50, name)

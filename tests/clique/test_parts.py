@@ -115,6 +115,16 @@ def test_a_stopped_search_has_a_valid_bound(stop_after):
     assert stopped.chosen.size <= best.chosen.size <= stopped.upper_bound
 
 
+def test_a_search_that_does_not_fit_has_a_valid_bound():
+    conflicts = random_graph(np.random.default_rng(7), 200, 0.1)
+    graph = conflicts_of(conflicts)
+    start = np.zeros(200, dtype=bool)
+    best = largest_independent_set(graph, start, Deadline(None))
+    narrow = largest_independent_set(graph, start, Deadline(None), max_memory=1e5)
+    assert is_independent(conflicts, narrow.chosen)
+    assert narrow.chosen.size <= best.chosen.size < narrow.upper_bound <= 200
+
+
 @st.composite
 def ensembles(draw):
     """Labels of one cluster that mostly agrees, and a strictness."""

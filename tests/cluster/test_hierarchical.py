@@ -129,3 +129,9 @@ def test_bad_input(params, X, message):
 def test_weights_must_be_positive():
     with pytest.raises(ValueError, match="sample_weight must be positive for every item"):
         HierarchicalClustering(2).fit(np.zeros((3, 2)), sample_weight=[1, 0, 1])
+
+
+def test_items_without_a_distance_are_refused():
+    X = np.array([[0.0, 0], [1, 0], [1, 0.1], [0, 1]])
+    with pytest.raises(ValueError, match="X has rows without a distance for metric='cosine'"):
+        HierarchicalClustering(2, linkage="average", metric="cosine").fit(X)

@@ -130,7 +130,7 @@ def test_empty_clusters_are_filled():
 
 def test_fewer_distinct_rows_than_clusters():
     X = np.repeat([[0.0, 1.0], [2.0, 3.0]], 4, axis=0)
-    with pytest.warns(ConvergenceWarning, match="n_clusters=5, but the data has only 2 distinct"):
+    with pytest.warns(ConvergenceWarning, match="Only 2 of n_clusters=5 clusters have items"):
         kmeans = KMeans(5, random_state=0).fit(X)
     assert adjusted_rand_score(kmeans.labels_, np.repeat([0, 1], 4)) == 1
     assert set(kmeans.labels_) == {0, 1}
@@ -188,3 +188,15 @@ def test_bad_input(params, X, message):
 def test_negative_weights_are_refused():
     with pytest.raises(ValueError, match=r"[Nn]egative values in data passed to `sample_weight`"):
         KMeans(2).fit(np.arange(4.0)[:, None], sample_weight=[1, 1, 1, -1])
+
+
+def test_values_that_cannot_be_squared_are_refused():
+    with pytest.raises(ValueError, match="squares are too large"):
+        KMeans(2).fit(np.arange(6.0)[:, None] * 1e200)
+
+
+def test_an_empty_cluster_is_not_taken_for_equal_rows():
+    X = np.array([[-0.7, 0.6], [0.4, -4.9], [1.5, -3], [-0.6, 2.6], [-2.1, -0.4], [-1.3, 1.6]])
+    init = [[-3.5, -4.7], [-6.2, 6.5], [2, 4.9]]
+    with pytest.warns(ConvergenceWarning, match="Only 2 of n_clusters=3 clusters .* max_iter"):
+        KMeans(3, init=init, max_iter=1).fit(X)

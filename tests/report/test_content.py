@@ -45,7 +45,7 @@ def test_the_closest_cluster_follows_the_definition(fitted, noise):
     cc.ensemble_, cc.noise = LabelEnsemble(labels), noise
     cc.reference_labels_ = fitted.reference_labels_.copy()
     cc.reference_labels_[:4] = -1
-    cc._find_cores()
+    cc = cc.recut()
     items = np.array([0, 3, 5, 17, 30, 41, 59])
     clusters, shares = closest_clusters(cc, items)
     expected = [slow_closest(cc, int(item)) for item in items]
@@ -95,7 +95,7 @@ def test_a_path_that_takes_too_long_is_cut_and_says_so(fitted, monkeypatch):
     hard = fitted.recut()
     labels = np.random.default_rng(0).integers(2, size=(60, 60))
     hard.ensemble_ = LabelEnsemble(labels)
-    hard._find_cores()
+    hard = hard.recut()
     path = content.report_path(hard)
     layout = content.lay_out(hard, None, None)
     data = content.chart_data(hard, path, layout, list(range(60)), np.arange(60))

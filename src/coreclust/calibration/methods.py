@@ -12,6 +12,7 @@ from coreclust.calibration.designs import DESIGNS, N_INIT, Design
 from coreclust.calibration.summary import SLACK, Summary
 from coreclust.calibration.truth import BAND, CORE_BAND
 from coreclust.calibration.words import bar_of, title_of
+from coreclust.paper.cells import listed_versions
 from coreclust.paper.render import markdown_grid
 
 
@@ -52,7 +53,10 @@ def what_was_run(summary: Summary) -> Iterator[str]:
             + ("All cores are" if not unproven else "Not all cores are")
             + " proven to be the largest.",
             f"- The oracle's core is cut from the truth, at {bar_of(summary):g}.",
-            f"- Versions: {_versions(summary)}. {minutes:.0f} minutes on a shared machine.",
+            (
+                f"- Versions: {listed_versions(summary.results)}. "
+                f"{minutes:.0f} minutes on a shared machine."
+            ),
         ]
     )
 
@@ -125,11 +129,3 @@ def _distribution(design: Design) -> str:
     shares = ", ".join(f"{100 * weight:.0f}" for weight in mixture.weights)
     equal = len(set(mixture.weights)) == 1
     return f"3 groups, {kind}, {mixture.side:g} apart" + ("" if equal else f", {shares} %")
-
-
-def _versions(summary: Summary) -> str:
-    found: dict[str, dict[str, None]] = {}
-    for result in summary.results:
-        for name, version in result["versions"].items():
-            found.setdefault(name, {})[version] = None
-    return ", ".join(f"{name} {' and '.join(known)}" for name, known in found.items())

@@ -165,7 +165,7 @@ def _scheme_table(summary: Summary) -> Iterator[str]:
     for name in [*summary.designs, None]:
         line = [title_of(name)]
         for scheme in SCHEME_TITLES:
-            if name is not None and not summary.has(name, scheme):
+            if not summary.has(name, scheme):
                 line.append("")
                 continue
             tally = summary.tally(scheme, "simultaneous", name)

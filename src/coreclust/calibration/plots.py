@@ -86,7 +86,7 @@ def _by_rule(summary: Summary) -> list[_Series]:
 
 def _scheme_figures(summary: Summary, scheme: str) -> Callable[[str | None], Tally | None]:
     def figures(design: str | None) -> Tally | None:
-        if design is not None and not summary.has(design, scheme):
+        if not summary.has(design, scheme):
             return None
         return summary.tally(scheme, "simultaneous", design)
 

@@ -14,7 +14,7 @@ from coreclust.calibration.page import build_page
 from coreclust.calibration.plots import PLOTS
 from coreclust.calibration.summary import Summary, summarise, to_csv
 from coreclust.calibration.trials import Trial, run_trial, stored_trial
-from coreclust.files import write_whole
+from coreclust.files import write_bytes
 from coreclust.paper.cells import Results
 from coreclust.paper.figures import to_png
 
@@ -128,7 +128,7 @@ def calibrate(
     out.mkdir(parents=True, exist_ok=True)
     results = _run(trials, Results(out / "trials"), verbose)
     summary = summarise(results)
-    files = [_write(out / "calibration.csv", to_csv(summary).encode())]
+    files = [write_bytes(out / "calibration.csv", to_csv(summary).encode())]
     pictures: dict[str, str] = {}
     try:
         figures = {name: draw(summary) for name, draw in PLOTS.items()}
@@ -137,11 +137,11 @@ def calibrate(
     for name, figure in figures.items():
         # In a folder of their own, as the page expects them wherever it is copied to.
         (out / "images").mkdir(exist_ok=True)
-        files.append(_write(out / "images" / f"calibration-{name}.png", to_png(figure)))
+        files.append(write_bytes(out / "images" / f"calibration-{name}.png", to_png(figure)))
         pictures[name] = f"images/calibration-{name}.png"
     command = _command(designs, quick, repetitions, seed)
     page = build_page(summary, pictures, command=command)
-    files.append(_write(out / "calibration.md", page.encode()))
+    files.append(write_bytes(out / "calibration.md", page.encode()))
     return Outcome(summary, tuple(files))
 
 
@@ -150,20 +150,20 @@ def _run(trials: Sequence[Trial], store: Results, verbose: int) -> list[dict[str
     for number, trial in enumerate(trials, start=1):
         _say(f"[{number}/{len(trials)}] {trial.design}, dataset {trial.repetition + 1} … ", verbose)
         result = stored_trial(store, trial)
-        if result is not None:
-            _say("done before\n", verbose)
-        else:
-            try:
+        try:
+            if result is not None:
+                _say("done before\n", verbose)
+            else:
                 result = run_trial(trial)
-            except KeyboardInterrupt as interrupt:
-                _say("interrupted\n", verbose)
-                raise KeyboardInterrupt(
-                    f"Interrupted; {len(results)} of {len(trials)} datasets are finished and kept "
-                    f"in {store.folder}: the same command goes on from there."
-                ) from interrupt
-            store.put(trial, result)
-            _say(f"{result['seconds']:.1f} s\n", verbose)
-        results.append({**result, "margins": cut_with_margins(trial, store)})
+                store.put(trial, result)
+                _say(f"{result['seconds']:.1f} s\n", verbose)
+            results.append({**result, "margins": cut_with_margins(trial, store)})
+        except KeyboardInterrupt as interrupt:
+            _say("interrupted\n", verbose)
+            raise KeyboardInterrupt(
+                f"Interrupted; {len(results)} of {len(trials)} datasets are finished and kept in "
+                f"{store.folder}: the same command goes on from there."
+            ) from interrupt
     return results
 
 
@@ -184,8 +184,3 @@ def _say(text: str, verbose: int) -> None:
     if verbose > 0:
         sys.stderr.write(text)
         sys.stderr.flush()
-
-
-def _write(path: Path, content: bytes) -> Path:
-    write_whole(path, lambda file: file.write(content))
-    return path

@@ -139,9 +139,11 @@ class Summary:
         found = {entry.design for entry in self.entries}
         return [name for name in DESIGNS if name in found]
 
-    def has(self, design: str, scheme: str) -> bool:
-        """Whether a scheme was run on a design."""
-        return any(entry.design == design and entry.scheme == scheme for entry in self.entries)
+    def has(self, design: str | None, scheme: str) -> bool:
+        """Whether a scheme was run on a design, or on any."""
+        return any(
+            entry.scheme == scheme and design in (None, entry.design) for entry in self.entries
+        )
 
     def tally(self, scheme: str, rule: str, design: str | None = None) -> Tally:
         """Sum up the datasets of a design, or of all."""

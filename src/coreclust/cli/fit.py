@@ -137,7 +137,7 @@ def _check_report() -> None:
     """Raise before any work if the report could not be written after it."""
     from importlib.util import find_spec
 
-    if any(find_spec(name) is None for name in ("jinja2", "vl_convert")):
+    if any(find_spec(name) is None for name in ("jinja2", "matplotlib", "vl_convert")):
         raise ImportError("--report needs more packages: pip install 'coreclust[report]'")
 
 
@@ -162,7 +162,9 @@ def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
     )
     is_classifier = arguments.algorithm in CLASSIFIERS
     try:
-        return cc.fit(_frame(table), table.classes if is_classifier else None)
+        # New items can stand in for the rows of an array, not for those of a frame.
+        X = table.X if arguments.scheme == "smoothed" else _frame(table)
+        return cc.fit(X, table.classes if is_classifier else None)
     except ValueError as error:
         raise InputError(str(error)) from error
 
@@ -184,7 +186,7 @@ def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) ->
         "alpha": cc.alpha,
         "confidence": cc.confidence,
         "noise": cc.noise,
-        "scheme": repr(cc.resampling),
+        "scheme": arguments.scheme,
         "resamples": cc.n_resamples_,
         "dropped_resamples": cc.n_dropped_resamples_,
         **made_from(arguments, table),

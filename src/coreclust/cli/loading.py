@@ -78,10 +78,12 @@ def check_k_given(k: int | None) -> None:
         )
 
 
-def check_k(k: int, n_items: int) -> None:
-    """Raise if there cannot be as many clusters."""
+def check_k(k: int, n_items: int, most_items: int | None = None) -> None:
+    """Raise if there cannot be as many clusters of the items, or of as many as are used."""
     if k >= n_items:
         raise InputError(f"-k {k} is too many: there are {n_items} items.")
+    if most_items is not None and k >= most_items:
+        raise InputError(f"-k {k} is too many for --max-items {most_items}.")
 
 
 def check_classes(table: Table, names: list[str]) -> None:

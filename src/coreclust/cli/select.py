@@ -103,7 +103,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from coreclust.model_selection import select_n_clusters
 
     table = load(arguments)
-    check_k(max(arguments.k), min(len(table.X), arguments.max_items))
+    check_k(max(arguments.k), len(table.X), arguments.max_items)
     out = folder_for(arguments, f"coreclust-{stem(arguments)}")
     try:
         number = select_n_clusters(
@@ -139,6 +139,7 @@ def _run(arguments: argparse.Namespace) -> None:
         "criterion": number.criterion,
         "reference": number.reference,
         "references": arguments.references,
+        "scheme": arguments.scheme,
         "resamples": arguments.resamples,
         "alpha": arguments.alpha,
         "n_items": number.n_items,

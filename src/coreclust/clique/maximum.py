@@ -44,10 +44,10 @@ def maximum_clique(
     --------
     >>> import numpy as np
     >>> from coreclust import maximum_clique
-    >>> square_with_a_tail = np.zeros((5, 5), dtype=bool)
+    >>> triangle_with_a_tail = np.zeros((5, 5), dtype=bool)
     >>> for i, j in [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4)]:
-    ...     square_with_a_tail[i, j] = square_with_a_tail[j, i] = True
-    >>> maximum_clique(square_with_a_tail)
+    ...     triangle_with_a_tail[i, j] = triangle_with_a_tail[j, i] = True
+    >>> maximum_clique(triangle_with_a_tail)
     array([0, 1, 2])
     """
     check_time_limit(time_limit)

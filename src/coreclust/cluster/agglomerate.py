@@ -118,8 +118,6 @@ def merge_all(distances, sizes, linkage):
                 break
             if y < 0:  # all the others are infinitely far away
                 y = alive[0] if alive[0] != x else alive[1]
-                if length > 1:
-                    break
             chain[length] = y
             length += 1
         length -= 2

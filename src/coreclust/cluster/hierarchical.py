@@ -143,7 +143,14 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
                 f"linkage='ward' needs metric='euclidean' or 'precomputed', got {self.metric!r}."
             )
         if not (isinstance(self.metric, str) and self.metric == "precomputed"):
-            return squareform(pdist(X, metric=self.metric))
+            distances = pdist(X, metric=self.metric)
+            if np.isnan(distances).any():
+                raise ValueError(
+                    f"X has rows without a distance for metric={self.metric!r}, such as rows of "
+                    "zeros for 'cosine' or constant ones for 'correlation'; leave them out, or use "
+                    "another metric."
+                )
+            return squareform(distances)
         slack = 1e-10 * X.max()  # what computing distances in another way leaves behind
         if X.shape[0] != X.shape[1] or not np.allclose(X, X.T, rtol=0, atol=slack):
             raise ValueError(

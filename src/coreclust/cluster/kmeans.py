@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coreclust._compat import Interval, StrOptions, check_sample_weight, fit_context
+from coreclust._validation import TOO_LARGE
 from coreclust.cluster.lloyd import best_of_runs, label_datasets, label_samples, nearest_centres
 from coreclust.seeds import draw_seed
 
@@ -57,8 +58,8 @@ class KMeans(ClusterMixin, BaseEstimator):
     Notes
     -----
     A cluster that loses all its items gets the item that lies farthest from its centre.
-    If the data has fewer distinct rows than clusters, each is a cluster of its own, and a
-    warning says so.
+    If the data has fewer distinct rows than clusters, each is a cluster of its own. Clusters
+    without items are left out, with a warning.
 
     References
     ----------
@@ -136,6 +137,8 @@ class KMeans(ClusterMixin, BaseEstimator):
             *self._settings(X.shape[1]),
             draw_seed(self.random_state),
         )
+        if not np.isfinite(self.inertia_):
+            raise ValueError(TOO_LARGE)
         if counted.all():
             self.labels_ = labels
         else:
@@ -174,8 +177,8 @@ class KMeans(ClusterMixin, BaseEstimator):
         used, labels = np.unique(self.labels_, return_inverse=True)
         if used.size < self.n_clusters:
             warnings.warn(
-                f"n_clusters={self.n_clusters}, but the data has only {used.size} distinct rows; "
-                "each is a cluster of its own.",
+                f"Only {used.size} of n_clusters={self.n_clusters} clusters have items: there are "
+                "fewer distinct rows than clusters, or max_iter is too small.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -29,7 +29,7 @@ def label_samples(
     -------
     labels : ndarray of shape (n_samples, n_items)
     failed : ndarray of bool of shape (n_samples,)
-        Samples of fewer items, copies counted, than clusters.
+        Samples of fewer items, copies counted, than clusters, or with too large values.
     centres : ndarray of shape (n_samples, n_clusters, n_features)
         By label; NaN where no item has it.
     """
@@ -38,12 +38,13 @@ def label_samples(
     failed = np.zeros(n_samples, dtype=np.bool_)
     kept = np.full((n_samples, n_clusters, X.shape[1]), np.nan)
     for sample in range(n_samples):
-        items = np.flatnonzero(counts[sample])
-        weights = counts[sample][items].astype(np.float64)
-        if weights.sum() < n_clusters:
+        drawn = counts[sample]
+        if drawn.sum() < n_clusters:
             failed[sample] = True
             continue
-        if items.size < n_clusters:  # every row is a cluster, and equal rows are one
+        by_feature, weights = _distinct_items(X, drawn)
+        if weights.size < n_clusters:  # every row is a cluster, and equal rows are one
+            items = np.flatnonzero(drawn)
             found = nearest_centres(X[items], X[items])
             for k in range(items.size):
                 kept[sample, found[k]] = X[items[k]]
@@ -51,8 +52,8 @@ def label_samples(
             if everyone:
                 labels[sample] = nearest_centres(X, kept[sample])
             continue
-        found, centres, _, _ = best_of_runs(
-            _by_feature(X, items),
+        found, centres, inertia, _ = best_of_runs(
+            by_feature,
             weights,
             n_clusters,
             init,
@@ -62,13 +63,19 @@ def label_samples(
             tol,
             seeds[sample],
         )
+        if not np.isfinite(inertia):
+            failed[sample] = True
+            continue
         for label in np.unique(found):
             kept[sample, label] = centres[label]
         if everyone:
             labels[sample] = nearest_centres(X, kept[sample])
         else:
-            for k in range(items.size):
-                labels[sample, items[k]] = found[k]
+            k = 0
+            for i in range(n_items):
+                if drawn[i] > 0:
+                    labels[sample, i] = found[k]
+                    k += 1
     return labels, failed, kept
 
 
@@ -123,6 +130,7 @@ def best_of_runs(by_feature, weights, n_clusters, init, n_candidates, n_init, ma
     labels : ndarray of shape (n,)
     centres : ndarray of shape (n_clusters, d)
     inertia : float
+        Infinite if squares of the values are, and then the rest means nothing.
     n_iter : int
     """
     d, n = by_feature.shape
@@ -130,8 +138,8 @@ def best_of_runs(by_feature, weights, n_clusters, init, n_candidates, n_init, ma
     tolerance = tol * _mean_variance(by_feature, weights) if tol > 0 else 0.0
     centres = np.empty((d, n_clusters))
     labels = np.zeros(n, dtype=np.int64)
-    scratch = np.empty((4, n))
-    best_labels = labels.copy()
+    scratch = np.empty((3, n))
+    best_labels = np.zeros(n, dtype=np.int32)
     best_centres = centres.copy()
     best_inertia = np.inf
     best_n_iter = 0
@@ -147,7 +155,7 @@ def best_of_runs(by_feature, weights, n_clusters, init, n_candidates, n_init, ma
             best_n_iter = n_iter
             best_labels[:] = labels
             best_centres[:] = centres
-    return best_labels.astype(np.int32), best_centres.T.copy(), best_inertia, best_n_iter
+    return best_labels, best_centres.T.copy(), best_inertia, best_n_iter
 
 
 @kernel
@@ -159,7 +167,7 @@ def nearest_centres(points, centres):
     # A piece of the points at a time: turning all of them around would be a copy of the data.
     size = min(n, _PIECE)
     piece = np.empty((d, size))
-    piece_labels = np.empty(size, dtype=np.int64)
+    piece_labels = np.zeros(size, dtype=np.int64)
     distances = np.empty(size)
     for start in range(0, n, _PIECE):
         size = min(_PIECE, n - start)
@@ -172,13 +180,22 @@ def nearest_centres(points, centres):
 
 
 @kernel
-def _by_feature(X, items):
-    """Return some rows of X as columns."""
-    out = np.empty((X.shape[1], items.size))
-    for k in range(items.size):
-        for f in range(X.shape[1]):
-            out[f, k] = X[items[k], f]
-    return out
+def _distinct_items(X, counts):
+    """Return the items of a sample as columns, and how often each is in it."""
+    n_distinct = 0
+    for count in counts:
+        if count > 0:
+            n_distinct += 1
+    by_feature = np.empty((X.shape[1], n_distinct))
+    weights = np.empty(n_distinct)
+    k = 0
+    for i in range(counts.size):
+        if counts[i] > 0:
+            weights[k] = counts[i]
+            for f in range(X.shape[1]):
+                by_feature[f, k] = X[i, f]
+            k += 1
+    return by_feature, weights
 
 
 @kernel
@@ -251,7 +268,9 @@ def _plus_plus(by_feature, weights, centres, n_candidates, scratch, state):
     """
     n = by_feature.shape[1]
     n_clusters = centres.shape[1]
-    cumulative, nearest, trial, best = scratch[0], scratch[1], scratch[2], scratch[3]
+    nearest, trial, best = scratch[0], scratch[1], scratch[2]
+    candidates = np.empty(n_candidates, dtype=np.int64)
+    cumulative = trial  # done with before candidates are tried
     total = 0.0
     for i in range(n):
         total += weights[i]
@@ -261,14 +280,16 @@ def _plus_plus(by_feature, weights, centres, n_candidates, scratch, state):
     _closer(by_feature, weights, chosen, nearest, nearest)
     centres[:, 0] = by_feature[:, chosen]
     for c in range(1, n_clusters):
+        cumulative = trial
         total = 0.0
         for i in range(n):
             total += weights[i] * nearest[i]
             cumulative[i] = total
-        least = np.inf
-        for _ in range(n_candidates):
+        for k in range(n_candidates):
             drawn = np.searchsorted(cumulative, random_uniform(state) * total, side="right")
-            candidate = min(drawn, n - 1)
+            candidates[k] = min(drawn, n - 1)
+        least = np.inf
+        for candidate in candidates:
             potential = _closer(by_feature, weights, candidate, nearest, trial)
             if potential < least:
                 least = potential
@@ -315,7 +336,7 @@ def _lloyd(by_feature, weights, centres, labels, distances, max_iter, tolerance)
     sums = np.empty((d, n_clusters))
     mass = np.empty(n_clusters)
     size = np.empty(n_clusters, dtype=np.int64)  # exact, where differences of weights are not
-    previous = np.empty(n, dtype=np.int64)
+    previous = np.empty(n, dtype=np.int32)
     _assign(by_feature, centres, labels, distances)
     _sums(by_feature, weights, labels, sums, mass, size)
     n_iter = max_iter

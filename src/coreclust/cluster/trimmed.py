@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from coreclust._compat import Interval, StrOptions, check_sample_weight, fit_context
+from coreclust._validation import TOO_LARGE
 from coreclust.cluster.concentration import (
     Settings,
     fit_items,
@@ -74,10 +75,7 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
             distinct, weight, to_trim, settings, draw_seed(self.random_state)
         )
         if not np.isfinite(objective):
-            raise ValueError(
-                "X has values whose squares are too large to compute with; scale it, for "
-                "instance with sklearn.preprocessing.StandardScaler."
-            )
+            raise ValueError(TOO_LARGE)
         order = np.argsort(rank)
         *model, shares = (parameter[slot][order] for parameter in models)
         label = work.label

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numbers
 from math import sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from coreclust._validation import is_whole
 from coreclust.datasets._r_random import RRandom
 from coreclust.datasets.content import SYNTHETIC, as_bunch
 from coreclust.seeds import draw_entropy
@@ -90,12 +89,12 @@ def load_synthetic(
     >>> dataset.data.shape, dataset.target_names.tolist()
     ((60, 2), [1, 2, 3])
     """
-    if not _is_whole(n_items) or n_items < 1:
+    if not is_whole(n_items) or n_items < 1:
         raise ValueError(f"n_items must be a whole number, 1 or more, got {n_items!r}.")
     if not (
         random_state is None
         or isinstance(random_state, np.random.RandomState)
-        or (_is_whole(random_state) and random_state >= 0)
+        or (is_whole(random_state) and random_state >= 0)
     ):
         raise ValueError(
             f"random_state must be None, a RandomState or an int, 0 or more, got {random_state!r}."
@@ -117,7 +116,3 @@ def paper_sample() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     r = RRandom(42)
     y = 1 + r.integers(3, 150)  # all classes first, then all first coordinates, then all second
     return np.ascontiguousarray(_CENTRES[y] + r.normal(300).reshape(2, 150).T), y
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)

@@ -14,6 +14,7 @@ from coreclust.algorithms import ALGORITHMS
 from coreclust.core_clustering import CoreClustering
 from coreclust.metrics import cluster_agreement, purity_score
 from coreclust.model_selection.measures import Measures, measure
+from coreclust.resampling import KnownDistribution, check_resampling
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +111,7 @@ def compare_algorithms(
     y : array-like of shape (n_items,), default=None
         Classes: for the purity of clusters and cores, and for classifiers.
     alpha, n_resamples, resampling, confidence, n_jobs, verbose
-        As for :class:`~coreclust.CoreClustering`.
+        As for :class:`~coreclust.CoreClustering`; not a `KnownDistribution`.
     random_state : int, default=None
         One seed for all, so that every algorithm sees the same samples.
 
@@ -135,6 +136,11 @@ def compare_algorithms(
     [['kmeans', 3], ['hclust', 3]]
     """
     estimators = _estimators(algorithms, n_clusters)
+    if isinstance(check_resampling(resampling), KnownDistribution):
+        raise ValueError(
+            f"resampling={resampling!r} has samples of its own for every pair, which the measures "
+            "of stability cannot use; use a Bootstrap or a Subsample."
+        )
     if random_state is None:
         random_state = int(np.random.SeedSequence().generate_state(1)[0] >> 1)
     fitted = [

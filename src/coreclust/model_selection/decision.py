@@ -105,8 +105,13 @@ def decide(
             f"a recommendation it may be {percent(most)} at most."
         )
     best = int(p_value.argmin())
-    tried = "" if ks.size == 1 else f" At no k from {ks[0]} to {ks[-1]} are the clusters"
-    tried = tried or f" At k = {ks[0]} the clusters are not"
+    listed = ", ".join(map(str, ks.tolist()))
+    if ks.size == 1:
+        tried = f" At k = {listed} the clusters are not"
+    elif (np.diff(ks) == 1).all():
+        tried = f" At no k from {ks[0]} to {ks[-1]} are the clusters"
+    else:
+        tried = f" At none of k = {listed} are the clusters"
     return 1, (
         f"1 cluster: no stable structure.{tried} more stable than those of data without structure "
         f"(the closest is k = {ks[best]}: {compared(best)})."

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_array
 
+from coreclust._validation import is_number, is_whole
 from coreclust.cluster import KMeans
 from coreclust.core_clustering import CoreClustering
 from coreclust.model_selection.decision import decide, gains
@@ -38,7 +38,7 @@ class ClusterNumber:
     ----------
     n_clusters : int or None
         The number to use. 1 if no clustering is more stable than those of data without
-        structure; None if some are, but most of their items are weak all the same.
+        structure; None if some are, but more than `max_weak` of their items are weak all the same.
     reason : str
         Why, in words.
     k : ndarray of int of shape (n_k,)
@@ -227,7 +227,8 @@ def select_n_clusters(
     Examples
     --------
     >>> import numpy as np
-    >>> from coreclust.cluster import KMeans
+    >>> from coreclust._validation import is_number, is_whole
+    from coreclust.cluster import KMeans
     >>> from coreclust.model_selection import select_n_clusters
     >>> rng = np.random.default_rng(0)
     >>> centres = np.repeat([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]], 30, axis=0)
@@ -302,19 +303,15 @@ def _factory(estimator: Any) -> Callable[[int], Any]:
     names = get_params(deep=True)
     for wanted in ("n_clusters", "n_components"):
         fitting = [name for name in names if name.split("__")[-1] == wanted]
+        if hasattr(estimator, "steps"):  # the last one clusters; those before it transform
+            last = f"{estimator.steps[-1][0]}__"
+            fitting = [name for name in fitting if name.startswith(last)]
         if fitting:
-            # The last step of a Pipeline clusters; those before it transform.
-            name = wanted if wanted in fitting else _last_step(estimator, fitting)
-            return partial(_with_number, estimator, name)
+            return partial(_with_number, estimator, min(fitting, key=len))
     raise ValueError(
         f"estimator must have a parameter n_clusters or n_components, and "
         f"{type(estimator).__name__} has none; pass a function from k to a clusterer."
     )
-
-
-def _last_step(estimator: Any, names: list[str]) -> str:
-    steps = [name for name, _ in getattr(estimator, "steps", [])]
-    return max(names, key=lambda name: steps.index(name.split("__")[0]) if steps else 0)
 
 
 def _with_number(estimator: Any, name: str, k: int) -> Any:
@@ -341,7 +338,7 @@ def _pick(rows: list[list[Measures]], name: str) -> NDArray[np.float64]:
 
 def _check_range(k_range: Iterable[int]) -> NDArray[np.int64]:
     values = list(k_range)
-    if not values or not all(map(_is_whole, values)) or min(values) < 2:
+    if not values or not all(map(is_whole, values)) or min(values) < 2:
         raise ValueError(
             "k_range must hold whole numbers of clusters, 2 or more each (1 is always a possible "
             f"answer), got {values!r}."
@@ -358,24 +355,16 @@ def _check_settings(
     ):
         if value not in choices:
             raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}.")
-    if not _is_whole(n_references) or n_references < 3:
+    if not is_whole(n_references) or n_references < 3:
         raise ValueError(f"n_references must be a whole number, 3 or more, got {n_references!r}.")
-    if not _is_real(level) or not 0 < level < 1:
+    if not is_number(level) or not 0 < level < 1:
         raise ValueError(f"level must be a number above 0 and below 1, got {level!r}.")
-    if not _is_real(max_weak) or not 0 <= max_weak <= 1:
+    if not is_number(max_weak) or not 0 <= max_weak <= 1:
         raise ValueError(f"max_weak must be a number between 0 and 1, got {max_weak!r}.")
-    if max_items is not None and (not _is_whole(max_items) or max_items < 10):
+    if max_items is not None and (not is_whole(max_items) or max_items < 10):
         raise ValueError(
             f"max_items must be None or a whole number, 10 or more, got {max_items!r}."
         )
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _check_scheme(resampling: Any) -> Bootstrap | Subsample:

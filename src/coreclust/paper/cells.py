@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -140,6 +141,15 @@ def versions() -> dict[str, str]:
         "python": platform.python_version(),
         **{module.__name__: module.__version__ for module in modules},
     }
+
+
+def listed_versions(results: Iterable[Mapping[str, Any]]) -> str:
+    """Return the versions that results were computed with, in words."""
+    found: dict[str, dict[str, None]] = {}
+    for result in results:
+        for name, version in result["versions"].items():
+            found.setdefault(name, {})[version] = None
+    return ", ".join(f"{name} {' and '.join(known)}" for name, known in found.items())
 
 
 def _scheme(cell: Cell, data_home: Path | None, download: bool) -> Bootstrap | KnownDistribution:

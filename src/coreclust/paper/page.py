@@ -6,10 +6,9 @@ import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from coreclust.algorithms import ALGORITHMS
-from coreclust.paper.cells import ALPHA, Cell
+from coreclust.paper.cells import ALPHA, Cell, listed_versions
 from coreclust.paper.comparison import Row, Table
 from coreclust.paper.differences import KNOWN_IN_ADVANCE, OWN_SETTINGS, explain
 from coreclust.paper.figures import CAPTIONS, READING
@@ -54,6 +53,7 @@ def build_page(
         Markdown.
     """
     command = "coreclust reproduce --all" + (" --quick" if findings.plan.quick else "")
+    command += f" --seed {findings.plan.seed}" if findings.plan.seed else ""
     blocks = [
         "# The paper, reproduced",
         f"<!-- Written by `{command}`; edits will be lost. -->",
@@ -127,7 +127,7 @@ def _what_was_run(findings: Findings) -> Iterator[str]:
     yield "\n".join(
         [
             f"- Machine: {machine()}; all cores are used.",
-            f"- Versions: {_versions(results.values())}.",
+            f"- Versions: {listed_versions(results.values())}.",
             f"- alpha = {ALPHA:g}; seed {findings.plan.seed} in every cell.",
             f"- {len(results)} cells, {seconds / 60:.1f} minutes of computing in all.",
         ]
@@ -144,14 +144,6 @@ def _what_was_run(findings: Findings) -> Iterator[str]:
                     "The random forest was not run: half a second each, on two cores, is about "
                     "ten days for the synthetic data at m = 1000."
                 )
-
-
-def _versions(results: Any) -> str:
-    found: dict[str, dict[str, None]] = {}
-    for result in results:
-        for name, version in result["versions"].items():
-            found.setdefault(name, {})[version] = None
-    return ", ".join(f"{name} {' and '.join(versions)}" for name, versions in found.items())
 
 
 def _sample_grid(cells: Sequence[Cell]) -> list[str]:

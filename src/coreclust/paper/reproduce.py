@@ -13,7 +13,7 @@ from sklearn.utils import Bunch
 
 from coreclust.algorithms import ALGORITHMS
 from coreclust.datasets import DatasetNotFoundError, load_kdd_population, load_paper_dataset
-from coreclust.files import write_whole
+from coreclust.files import write_bytes
 from coreclust.paper.cells import ALPHA, NOISE_RULES, Cell, Results, run_cell
 from coreclust.paper.comparison import Table
 from coreclust.paper.figures import draw_figure, panels_of, to_png, to_svg
@@ -148,13 +148,13 @@ def reproduce(
     files = []
     for table in built:
         for suffix, write in (("md", to_markdown), ("csv", to_csv)):
-            files.append(_write(out / f"table{table.number}.{suffix}", write(table).encode()))
+            files.append(write_bytes(out / f"table{table.number}.{suffix}", write(table).encode()))
     pictures, figure_files, without_matplotlib = _draw(figures, findings, datasets, out)
     files += figure_files
     left_out = _left_out(plan, datasets, missing, without_matplotlib)
     if plan.is_complete:
         page = build_page(findings, built, pictures, left_out=left_out)
-        files.append(_write(out / "reproduction.md", page.encode()))
+        files.append(write_bytes(out / "reproduction.md", page.encode()))
     return Outcome(built, tuple(files), left_out)
 
 
@@ -238,12 +238,12 @@ class _Line:
     def __init__(self, text: str, verbose: int) -> None:
         self._enabled = verbose > 0
         # Progress within the cell comes on lines of its own.
-        self._write(f"{text} … " + ("\n" if verbose > 1 else ""))
+        self.write_bytes(f"{text} … " + ("\n" if verbose > 1 else ""))
 
     def end(self, text: str) -> None:
-        self._write(f"{text}\n")
+        self.write_bytes(f"{text}\n")
 
-    def _write(self, text: str) -> None:
+    def write_bytes(self, text: str) -> None:
         if self._enabled:
             sys.stderr.write(text)
             sys.stderr.flush()
@@ -283,7 +283,7 @@ def _draw(
         folder = out / "images"
         folder.mkdir(exist_ok=True)
         for suffix, write in (("png", to_png), ("svg", to_svg)):
-            files.append(_write(folder / f"figure{number}.{suffix}", write(figure)))
+            files.append(write_bytes(folder / f"figure{number}.{suffix}", write(figure)))
         pictures[number] = f"images/figure{number}.png"
     return pictures, files, False
 
@@ -324,8 +324,3 @@ def _left_out(
 
 def _listed(names: list[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def _write(path: Path, content: bytes) -> Path:
-    write_whole(path, lambda file: file.write(content))
-    return path

@@ -57,7 +57,7 @@ def lay_out(fitted: CoreAnswers, X: Any, positions: ArrayLike | None) -> Layout:
     if fitted._frame is not None:
         try:
             return _from_data(fitted, fitted._frame)
-        except ValueError:  # columns that are not numbers, for instance
+        except (TypeError, ValueError):  # columns that are not numbers, for instance
             pass
     strengths = np.nan_to_num(item_strengths(fitted))
     clusters = np.where(fitted.reference_labels_ < 0, len(fitted.cores_), fitted.reference_labels_)

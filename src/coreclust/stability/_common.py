@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coreclust._validation import encode_reference
+from coreclust._validation import encode_reference, is_whole
 from coreclust.ensemble import LabelEnsemble
 from coreclust.seeds import draw_entropy
 
@@ -83,17 +83,13 @@ def check_share(value: Any, name: str) -> None:
 
 
 def check_count(value: Any, name: str) -> None:
-    if not _is_whole(value) or value < 1:
+    if not is_whole(value) or value < 1:
         raise ValueError(f"{name} must be a whole number, 1 or more, got {value!r}.")
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def generator(random_state: Any) -> np.random.Generator:
     if not (random_state is None or isinstance(random_state, np.random.RandomState)) and (
-        not _is_whole(random_state) or random_state < 0
+        not is_whole(random_state) or random_state < 0
     ):
         raise ValueError(
             f"random_state must be None, a RandomState or an int, 0 or more, got {random_state!r}."

@@ -71,6 +71,7 @@ def read_delimited(
     table = RawTable(columns, [line for line, _ in rows], "line", notices=notices)
     if unnamed:
         first = table.columns.pop(0)
+        table.first = 2
         table.ids = ["" if value is None else value for value in first.values]
         notices.append("The first column has no name; it was taken as the ids of the rows.")
     return table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,12 @@ def read_npy(path: Path) -> RawTable:
     """Read an array of numpy: a row an item."""
     try:
         array = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(
             f"{path} is not an array of numbers that numpy can read (objects are not read)."
         ) from error
     if not isinstance(array, np.ndarray):
+        array.close()
         raise InputError(f"{path} holds several arrays; save the one with the data as .npy.")
     if array.dtype.kind not in "biuf":
         raise InputError(f"{path} must hold real numbers, got dtype {array.dtype}.")

@@ -40,6 +40,8 @@ class RawTable:
         What they count: "line" or "row".
     ids : list of str or None
         Names of the rows that came apart from the columns.
+    first : int
+        The number of the first column in the file, from 1 on: 2 behind a column of ids.
     annotations : frozenset of str
         Columns that are about the rows and not for clustering.
     notices : list of str
@@ -50,6 +52,7 @@ class RawTable:
     places: list[int] | range
     place: str = "row"
     ids: list[str] | None = None
+    first: int = 1
     annotations: frozenset[str] = frozenset()
     notices: list[str] = field(default_factory=list)
 

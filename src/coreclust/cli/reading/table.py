@@ -50,8 +50,6 @@ class Table:
     feature_names : list of str
     ids : list of str
         One an item: those of the file, or the position of its row in it.
-    id_name : str
-        What they are.
     classes : ndarray of str or None
         From the column for classes.
     dropped : list of int
@@ -63,7 +61,6 @@ class Table:
     X: NDArray[np.float64]
     feature_names: list[str]
     ids: list[str]
-    id_name: str
     classes: NDArray[np.str_] | None
     dropped: list[int]
     notices: list[str]
@@ -99,7 +96,7 @@ def read_table(
     separator, encoding, header : str, str and bool, default=None
         Of a text file; None to find out.
     missing : sequence of str, default=()
-        More ways to write that a value is missing.
+        More ways to write that a value is missing, in a text file.
 
     Returns
     -------
@@ -114,13 +111,16 @@ def read_table(
     if len(raw.places) == 0:
         raise InputError(f"{path} has columns but no rows.")
     names = [column.name for column in raw.columns]
-    left_out = {check_name(name, names, "--drop") for name in drop}
-    id_at = None if id_column is None else check_name(id_column, names, "--id")
-    label_at = None if label_column is None else check_name(label_column, names, "--label")
+
+    def position(name: str | None, option: str) -> int | None:
+        return None if name is None else check_name(name, names, option, raw.first)
+
+    left_out = {position(name, "--drop") for name in drop}
+    id_at, label_at = position(id_column, "--id"), position(label_column, "--label")
     features = _features(
         path,
         raw,
-        left_out | {position for position in (id_at, label_at) if position is not None},
+        left_out | {id_at, label_at},
         one_hot_encode,
     )
     classes = None if label_at is None else _words_of(raw.columns[label_at])
@@ -132,8 +132,7 @@ def read_table(
             f"{_count(len(dropped), 'row')} with missing or infinite values left out: "
             f"{_places(raw, dropped, most=10)}."
         )
-    ids, id_name = _ids(raw, id_at)
-    ids = [name for name, keep in zip(ids, kept, strict=True) if keep]
+    ids = [name for name, keep in zip(_ids(raw, id_at), kept, strict=True) if keep]
     if len(set(ids)) < len(ids):
         n_twice = sum(count > 1 for count in Counter(ids).values())
         comes = "comes" if n_twice == 1 else "come"
@@ -143,7 +142,6 @@ def read_table(
         X=X[kept],
         feature_names=[feature.name for feature in features],
         ids=ids,
-        id_name=id_name,
         classes=None if classes is None else np.array([str(c) for c in classes[kept]]),
         dropped=dropped,
         notices=notices,
@@ -165,13 +163,20 @@ def _read(
         raise InputError(f"{path} is empty.")
     read = _BINARY.get(path.suffix.lower())
     if read is not None:
+        if missing:
+            raise InputError(
+                f"--missing is for text files, and {path} has its own way to say that a value is "
+                "missing; put NaN there in its place."
+            )
         return read(path)
     return read_delimited(
         path, separator=separator, encoding=encoding, header=header, missing=missing
     )
 
 
-def _features(path: Path, raw: RawTable, left_out: set[int], one_hot_encode: bool) -> list[Feature]:
+def _features(
+    path: Path, raw: RawTable, left_out: set[int | None], one_hot_encode: bool
+) -> list[Feature]:
     """Return the columns to cluster by, and say what was made of the others."""
     features: list[Feature] = []
     aside: dict[str, list[str]] = {}  # columns by what there is to say of them
@@ -254,19 +259,22 @@ def _words_of(column: RawColumn) -> NDArray[np.object_]:
     """Return the classes in a column, None where there is none."""
     words = np.empty(column.values.size, dtype=object)
     if column.values.dtype.kind == "f":
-        words[:] = [None if np.isnan(value) else f"{value:g}" for value in column.values]
+        words[:] = [None if np.isnan(value) else _word_of(value) for value in column.values]
     else:
         words[:] = column.values
     return words
 
 
-def _ids(raw: RawTable, id_at: int | None) -> tuple[list[str], str]:
+def _word_of(value: float) -> str:
+    return str(int(value)) if value.is_integer() else repr(float(value))
+
+
+def _ids(raw: RawTable, id_at: int | None) -> list[str]:
     if id_at is not None:
-        column = raw.columns[id_at]
-        return ["" if word is None else str(word) for word in _words_of(column)], column.name
+        return ["" if word is None else str(word) for word in _words_of(raw.columns[id_at])]
     if raw.ids is not None:
-        return raw.ids, "id"
-    return [str(place) for place in raw.places], raw.place
+        return raw.ids
+    return [str(place) for place in raw.places]
 
 
 def _forgotten_ids(features: list[Feature]) -> list[str]:

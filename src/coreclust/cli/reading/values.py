@@ -105,12 +105,12 @@ def join_names(names: Iterable[Any], most: int = 8) -> str:
     return ", ".join(shown)
 
 
-def check_name(name: str, names: list[str], option: str) -> int:
-    """Return which column is meant by its name or, counted from 1, by its number."""
+def check_name(name: str, names: list[str], option: str, first: int = 1) -> int:
+    """Return which column is meant by its name or by its number, the first one's being `first`."""
     if name in names:
         return names.index(name)
-    if name.isdecimal() and 1 <= int(name) <= len(names):
-        return int(name) - 1
+    if name.isdecimal() and first <= int(name) < first + len(names):
+        return int(name) - first
     alike = [known for known in names if known.lower() == name.lower()]
     hint = f"did you mean {alike[0]}?" if alike else f"there are {join_names(names)}."
     raise InputError(f"{option} {name}: there is no such column; {hint}")
