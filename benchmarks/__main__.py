@@ -15,7 +15,7 @@ import platform
 import subprocess
 import sys
 import tempfile
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +46,25 @@ _PARTS = {
     ),
 }
 
+_PACKAGES = (
+    "coreclust",
+    "numpy",
+    "scikit-learn",
+    "numba",
+    "consensusclustering",
+    "pyckmeans",
+    "networkx",
+    "igraph",
+    "python-sat",
+)
+
 _HOW_TO_READ = """\
-Seconds depend on the machine; ratios were measured side by side in one run and travel better. The
-tools do not do the same. consensusclustering and pyckmeans return the square matrix of how often
-two items were together; coreclust returns the cores, proven largest, and never builds that matrix.
-networkx, igraph and RC2 are given finished graphs, while `core_clusters` starts from labels. What
-was not compared: R packages side by side (they are not from the Python registry), graphics cards,
-more than two cores, other operating systems."""
+Seconds depend on the machine; ratios were measured side by side, within a part, and travel better.
+The tools do not do the same. consensusclustering and pyckmeans return the square matrix of how
+often two items were together; coreclust returns the cores, proven largest, and never builds that
+matrix. networkx, igraph and RC2 are given finished graphs, while `core_clusters` starts from
+labels. What was not compared: R packages side by side (they are not from the Python registry),
+graphics cards, more than two cores, other operating systems."""
 
 
 def main() -> int:
@@ -106,9 +118,7 @@ def _run(part: str, options: list[str], kept: Path) -> tuple[int, str]:
 
 
 def _page(rows: list[dict[str, Any]], texts: dict[str, str], *, quick: bool) -> str:
-    versions = ", ".join(
-        f"{name} {version(name)}" for name in ("coreclust", "numpy", "scikit-learn", "numba")
-    )
+    versions = ", ".join(f"{name} {found}" for name in _PACKAGES if (found := _version(name)))
     parts = [
         "# Benchmarks",
         "<!-- Written by `python -m benchmarks`; edits will be lost. -->",
@@ -130,6 +140,13 @@ def _page(rows: list[dict[str, Any]], texts: dict[str, str], *, quick: bool) -> 
         title, about = _PARTS[part]
         parts += [f"## {title}", about, f"```text\n{text.rstrip()}\n```"]
     return "\n\n".join(parts) + "\n"
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
