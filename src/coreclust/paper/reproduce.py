@@ -238,12 +238,12 @@ class _Line:
     def __init__(self, text: str, verbose: int) -> None:
         self._enabled = verbose > 0
         # Progress within the cell comes on lines of its own.
-        self.write_bytes(f"{text} … " + ("\n" if verbose > 1 else ""))
+        self._write(f"{text} … " + ("\n" if verbose > 1 else ""))
 
     def end(self, text: str) -> None:
-        self.write_bytes(f"{text}\n")
+        self._write(f"{text}\n")
 
-    def write_bytes(self, text: str) -> None:
+    def _write(self, text: str) -> None:
         if self._enabled:
             sys.stderr.write(text)
             sys.stderr.flush()
