@@ -21,7 +21,7 @@ from coreclust.algorithms import make_algorithm
 from coreclust.cluster import KMeans
 from coreclust.metrics import weak_fraction
 from coreclust.model_selection import compare_algorithms, select_n_clusters
-from coreclust.model_selection.decision import gains
+from coreclust.model_selection.decision import decide, gains
 from coreclust.model_selection.number import _factory
 from coreclust.model_selection.reference import permuted_reference, uniform_reference
 from coreclust.resampling import KnownDistribution, Subsample
@@ -336,10 +336,25 @@ def test_samples_for_every_pair_cannot_be_compared():
         compare_algorithms(np.zeros((5, 2)), ["kmeans"], n_clusters=2, resampling=scheme)
 
 
-def test_numbers_that_were_not_tried_are_not_spoken_of():
-    rng = np.random.default_rng(0)
-    number = select_n_clusters(
-        KMeans(), rng.uniform(size=(60, 2)), [2, 4], n_resamples=60, n_references=5, random_state=0
+@pytest.mark.parametrize(
+    ("ks", "told"),
+    [
+        ([2, 3, 4], "At no k from 2 to 4 are the clusters more stable"),
+        ([2, 4], "At none of k = 2, 4 are the clusters more stable"),
+        ([3], "At k = 3 the clusters are not more stable"),
+    ],
+)
+def test_only_numbers_that_were_tried_are_spoken_of(ks, told):
+    weak = np.full(len(ks), 0.5)
+    number, reason = decide(
+        np.array(ks),
+        {"weak_fraction": weak},
+        {"weak_fraction": np.full((5, len(ks)), 0.5)},
+        weak,
+        weak,
+        criterion="weak_fraction",
+        level=0.05,
+        most=0.25,
     )
-    assert number.n_clusters == 1
-    assert "At none of k = 2, 4 are the clusters" in number.reason
+    assert number == 1
+    assert told in reason

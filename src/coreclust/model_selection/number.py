@@ -227,8 +227,7 @@ def select_n_clusters(
     Examples
     --------
     >>> import numpy as np
-    >>> from coreclust._validation import is_number, is_whole
-    from coreclust.cluster import KMeans
+    >>> from coreclust.cluster import KMeans
     >>> from coreclust.model_selection import select_n_clusters
     >>> rng = np.random.default_rng(0)
     >>> centres = np.repeat([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]], 30, axis=0)

@@ -15,13 +15,13 @@ from coreclust.cli.reading.raw import RawColumn, RawTable, distinct_names
 def read_npy(path: Path) -> RawTable:
     """Read an array of numpy: a row an item."""
     try:
-        array = np.load(path, allow_pickle=False)
+        with path.open("rb") as file:  # numpy leaves it open after some errors
+            array = np.load(file, allow_pickle=False)
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(
             f"{path} is not an array of numbers that numpy can read (objects are not read)."
         ) from error
     if not isinstance(array, np.ndarray):
-        array.close()
         raise InputError(f"{path} holds several arrays; save the one with the data as .npy.")
     if array.dtype.kind not in "biuf":
         raise InputError(f"{path} must hold real numbers, got dtype {array.dtype}.")
