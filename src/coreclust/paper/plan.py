@@ -42,7 +42,7 @@ KNOWN_SAMPLES = {
     ("synthetic", "hclust"): 1000,
     ("synthetic", "kmeans"): 1000,
     ("synthetic", "svm"): 100,
-    ("synthetic", "tclust"): 100,
+    ("synthetic", "tclust"): 60,
     ("synthetic", "tkmeans"): 100,
     ("kdd", "hclust"): 300,
     ("kdd", "kmeans"): 300,
