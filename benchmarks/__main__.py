@@ -26,9 +26,10 @@ _PARTS = {
         "Growth with the number of items",
         (
             "Ten overlapping Gaussians in ten dimensions, k-means with ten clusters. Resampling is "
-            "the clustering of all samples; evidence and clique are what comes after it, in "
-            "two threads whose seconds are added up in brackets. Peaks are of the whole process, "
-            "data and interpreter included; 0 where a part was over too soon to be looked at."
+            "the clustering of all samples; evidence and clique are what comes after it, "
+            "both by the clock and each with the seconds of all threads added up. Peaks are of the "
+            "whole process, data and interpreter included; 0 where a part was over too soon to be "
+            "looked at."
         ),
     ),
     "clusterers": (
@@ -124,7 +125,7 @@ def _page(rows: list[dict[str, Any]], texts: dict[str, str], *, quick: bool) -> 
     parts = [
         "# Benchmarks",
         "<!-- Written by `python -m benchmarks`; edits will be lost. -->",
-        f"One run of `python -m benchmarks` on {os.cpu_count()} cores, Python "
+        f"Made by `python -m benchmarks` on {os.cpu_count()} cores, Python "
         f"{platform.python_version()}, {versions}."
         + (" A quick one, from which little can be learnt." if quick else ""),
         "## How to read it",

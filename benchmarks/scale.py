@@ -6,9 +6,9 @@ Run from the repository root::
     python -m benchmarks.scale --quick    # 2,000 items, few samples
 
 The data is a mixture of ten Gaussians in ten dimensions with moderate overlap; the clusterer is
-k-means with ten clusters. Every size runs in a process of its own. "evidence + clique" is the time
+k-means with ten clusters. Every size runs in a process of its own. "both" is the time
 by the clock of ``core_clusters`` on all cores; "evidence" and "clique" are the seconds that its
-threads spent in each, added up. "peak MB" is what the process held at most, data and interpreter
+threads spent in each, added up. A peak is what the process held at most, data and interpreter
 included, overall and, looked at every few milliseconds, in each part; one cluster may be in one
 part while another is in the next. Growth is taken between sizes with the same number of samples. At
 the smallest size the answer is compared with a dense implementation, which counts all pairs one
@@ -52,11 +52,7 @@ def main() -> int:
     sizes = QUICK_SIZES if arguments.quick else SIZES
     if arguments.sizes:
         sizes = tuple((n, m) for n, m in sizes if n in {int(size) for size in arguments.sizes})
-    columns = (
-        "items samples resampling evidence+clique (evidence clique) "
-        "peak-MB (resampling evidence clique) ensemble-MB core"
-    )
-    print(columns, flush=True)
+    print(_HEAD, flush=True)
     run_in_child(compile_everything, limits={})  # which takes memory that is not to be measured
     found: dict[tuple[int, int], dict[str, Any]] = {}
     for n_items, n_samples in sizes:
@@ -65,17 +61,26 @@ def main() -> int:
             print(f"{n_items}: {outcome.failure or 'timed out'}", file=sys.stderr)
             return 1
         result = found[n_items, n_samples] = outcome.results[0]
-        print(
-            f"{n_items:,} {n_samples:,} {result['resampling']:.2f} s {result['both']:.2f} s "
-            f"({result['evidence']:.2f} s {result['clique']:.2f} s) {result['peak'] / 1e6:.0f} "
-            f"({' '.join(f'{peak / 1e6:.0f}' for peak in result['peaks'].values())}) "
-            f"{n_items * n_samples / 1e6:.0f} {result['core_share']:.3f}",
-            flush=True,
-        )
+        print(_row(n_items, n_samples, result), flush=True)
     bars = _bars(found)
     for text, holds in bars:
         print(f"  {'PASS' if holds else 'MISS'}  {text}", flush=True)
     return 0 if all(holds for _, holds in bars) else 1
+
+
+_HEAD = """\
+                 seconds                            peak MB
+    items      m sampling  both evidence clique     all sampling evidence clique labels  core"""
+
+
+def _row(n_items: int, n_samples: int, result: dict[str, Any]) -> str:
+    seconds = "{resampling:8.2f} {both:5.2f} {evidence:8.2f} {clique:6.2f}".format_map(result)
+    megabytes = {part: peak / 1e6 for part, peak in result["peaks"].items()}
+    peaks = "{resampling:8.0f} {evidence:8.0f} {clique:6.0f}".format_map(megabytes)
+    return (
+        f"{n_items:9,} {n_samples:6,} {seconds} {result['peak'] / 1e6:7.0f} {peaks} "
+        f"{n_items * n_samples / 1e6:6.0f} {result['core_share']:5.3f}"
+    )
 
 
 def _bars(found: dict[tuple[int, int], dict[str, Any]]) -> list[tuple[str, bool]]:

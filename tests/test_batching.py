@@ -183,6 +183,19 @@ def test_a_subclass_that_fits_in_its_own_way_is_taken_at_its_word(blobs):
     np.testing.assert_array_equal(found.ensemble_.labels, asked.ensemble_.labels)
 
 
+class Turned(KMeans):
+    """Gives new items another label than the kernel would."""
+
+    def predict(self, X):
+        return self.n_clusters - 1 - super().predict(X)
+
+
+def test_a_subclass_that_predicts_in_its_own_way_is_taken_at_its_word(blobs):
+    found, plain = (fit(kind(3), blobs, resampling=Bootstrap("all")) for kind in (Turned, KMeans))
+    assert found.engine_ == "generic"
+    np.testing.assert_array_equal(found.ensemble_.labels, 2 - plain.ensemble_.labels)
+
+
 class Renamed(KMeans):
     """Changes nothing about how to fit."""
 

@@ -149,17 +149,17 @@ def dataset_labeller(estimator: Any, X: Any) -> DatasetLabeller | None:
 
 
 def own_method(estimator: Any, name: str) -> Any:
-    """Return a method that does what `fit` does, or None.
+    """Return a method that does what `fit` does, or `fit` and `predict`; or None.
 
-    None also if a subclass has changed how to fit, but not that method.
+    None also if a subclass has changed one of these, but not that method.
     """
+    public = ["fit", "fit_predict", *(["predict"] if name == "_batch_predictor" else [])]
     classes = type(estimator).__mro__
 
     def depth(name: str) -> int:
         return next((k for k, cls in enumerate(classes) if name in vars(cls)), len(classes))
 
-    changed = min(depth("fit"), depth("fit_predict"))
-    return getattr(estimator, name, None) if depth(name) <= changed else None
+    return getattr(estimator, name, None) if depth(name) <= min(map(depth, public)) else None
 
 
 def _native(estimator: Any) -> Any:

@@ -241,6 +241,7 @@ def run(folder, monkeypatch, capsys):
         ("compare data.csv", "-k is needed"),
         ("fit noise.csv -k 80", "-k 80 is too many: there are 80 items."),
         ("select noise.csv -k 2..90", "-k 90 is too many"),
+        ("select noise.csv -k 2..12 --max-items 12", "-k 12 is too many for --max-items 12."),
         ("fit noise.csv -k 2 --algorithm svm", "svm is a classifier and needs classes"),
         ("compare noise.csv --algorithms rf", "rf is a classifier and needs classes"),
         ("fit noise.csv -k 2 --algorithm hclust --scheme all", "--scheme all labels items"),
@@ -387,6 +388,15 @@ def test_schemes():
     shown = [repr(make_scheme(name, ["kmeans"])) for name in names]
     assert len(set(shown)) == 5
     assert shown[1] == "Bootstrap(label='all')"
+
+
+def test_a_classifier_with_a_smoothed_bootstrap(run):
+    code, out, err = run(
+        "fit data.csv --label kind --id name --drop note --drop-missing --algorithm svm "
+        "--scheme smoothed --resamples 40 --seed 0 --no-plots --json"
+    )
+    assert code == 0, err
+    assert json.loads(out)["scheme"] == "smoothed"
 
 
 @pytest.mark.parametrize(
