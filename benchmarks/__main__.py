@@ -19,14 +19,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from coreclust.files import write_whole
+from coreclust._utils.files import write_whole
 
 _PARTS = {
     "scale": (
         "Growth with the number of items",
         (
             "Ten overlapping Gaussians in ten dimensions, k-means with ten clusters. Resampling is "
-            "the clustering of all samples; evidence and clique are what comes after it, "
+            "the clustering of all resamples; evidence and clique are what comes after it, "
             "both by the clock and each with the seconds of all threads added up. Peaks are of the "
             "whole process, data and interpreter included; 0 where a part was over too soon to be "
             "looked at."
@@ -183,10 +183,10 @@ def _draw(rows: list[dict[str, Any]], path: Path) -> None:
         "osD^v",
         strict=False,
     )
-    for tool, colour, marker in styles:
+    for tool, color, marker in styles:
         own = [row for row in rows if row["tool"] == tool and "seconds" in row]
         sizes = [row["n_items"] for row in own]
-        style = {"color": colour, "marker": marker, "label": tool}
+        style = {"color": color, "marker": marker, "label": tool}
         seconds.loglog(sizes, [row["seconds"] for row in own], **style)
         if all(row["peak"] for row in own):
             memory.loglog(sizes, [row["peak"] / 1e6 for row in own], **style)

@@ -95,12 +95,12 @@ def cluster_graph(
 ) -> NDArray[np.bool_]:
     """Join the items of a cluster whose co-occurrence is estimated to be at least 1 - alpha.
 
-    Written from the definition, (A + 1/n) / (B + 1) >= 1 - alpha for A samples together of B
+    Written from the definition, (A + 1/n) / (B + 1) >= 1 - alpha for A resamples together of B
     with both, rather than with coreclust: when the sizes are compared, so is its evidence.
     """
     n = len(labels)
     threshold = 1 - Fraction(str(alpha))
-    # float32 for a fast matrix product; counts up to the number of samples are exact in it.
+    # float32 for a fast matrix product; counts up to the number of resamples are exact in it.
     present = (labels != ABSENT).astype(np.float32)
     one_hot = np.hstack([labels == k for k in range(N_CLUSTERS)]).astype(np.float32)
     adjacency = np.empty((n, n), dtype=bool)
@@ -115,21 +115,21 @@ def cluster_graph(
 
 
 def _cluster_samples(n: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Labels of `n` items in each bootstrap sample, and in all the data."""
+    """Labels of `n` items in each bootstrap resample, and in all the data."""
     from joblib import Parallel, delayed
     from sklearn.cluster import KMeans
 
     rng = np.random.default_rng(0)
     angles = 2 * np.pi * np.arange(N_CLUSTERS) / N_CLUSTERS
-    centres = 1.5 * np.column_stack([np.cos(angles), np.sin(angles)])
-    X = centres[rng.integers(N_CLUSTERS, size=n)] + rng.standard_normal((n, 2))
+    centers = 1.5 * np.column_stack([np.cos(angles), np.sin(angles)])
+    X = centers[rng.integers(N_CLUSTERS, size=n)] + rng.standard_normal((n, 2))
     columns = Parallel(n_jobs=2)(delayed(_sample_labels)(X, seed) for seed in range(N_SAMPLES))
     reference = KMeans(N_CLUSTERS, n_init=10, random_state=0).fit_predict(X)
     return np.column_stack(columns), reference.astype(np.int8)
 
 
 def _sample_labels(X: NDArray[np.float64], seed: int) -> NDArray[np.int8]:
-    """Cluster one bootstrap sample; items that were not drawn are ABSENT."""
+    """Cluster one bootstrap resample; items that were not drawn are ABSENT."""
     from sklearn.cluster import KMeans
 
     drawn = np.random.default_rng([1, seed]).integers(len(X), size=len(X))

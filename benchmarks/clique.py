@@ -50,7 +50,7 @@ seconds: median of the search alone, on one core, after importing and compiling.
   solver's own graph object is not in it but under "build s". On the "core" graphs the time-out
   is for the three graphs of the clusters together.
 {CORES}: starts from the labels, so its seconds hold the evidence as well as
-  the three cores, while all others are given the finished graphs, which favours them. Its
+  the three cores, while all others are given the finished graphs, which favors them. Its
   "build s" is LabelEnsemble.from_labels.
 coreclust: maximum_clique(adjacency); it takes the matrix itself, so that nothing is "built" and
   whatever it converts is in its seconds.

@@ -3,11 +3,11 @@
 Run from the repository root::
 
     python -m benchmarks.clusterers --data DIR            # all datasets, all algorithms
-    python -m benchmarks.clusterers --data DIR --quick    # iris only, few samples
+    python -m benchmarks.clusterers --data DIR --quick    # iris only, few resamples
 
 Seconds are those of the whole ``CoreClustering.fit`` (m = 1000, alpha = 0.1), warm, the median of
 some runs. The generic loop fits a clone of scikit-learn's KMeans or AgglomerativeClustering to
-every sample on one core; it is run once, and not on the largest dataset unless asked for. The R
+every resample on one core; it is run once, and not on the largest dataset unless asked for. The R
 seconds are the authors' package on one core of a similar machine, measured earlier: a ratio to
 them is only as good as that similarity.
 """
@@ -57,7 +57,7 @@ def main() -> int:
     parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--no-generic", action="store_true", help="leave the generic loop out")
-    parser.add_argument("--quick", action="store_true", help="iris, 50 samples, one repeat")
+    parser.add_argument("--quick", action="store_true", help="iris, 50 resamples, one repeat")
     parser.add_argument("--json", type=Path, help="write the rows to a file, too")
     options = parser.parse_args()
     if options.quick:
@@ -110,7 +110,7 @@ def _seconds(estimator: Any, X: NDArray[np.float64], n_resamples: int, **how: An
     begin = time.perf_counter()
     cc = CoreClustering(estimator, n_resamples=n_resamples, random_state=0, alpha=0.1, **how)
     if n_resamples < 100:
-        cc.set_params(alpha=0.9)  # few samples are for warming up only
+        cc.set_params(alpha=0.9)  # few resamples are for warming up only
     cc.fit(X)
     return time.perf_counter() - begin
 

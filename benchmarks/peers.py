@@ -3,7 +3,7 @@
 Run from the repository root::
 
     python -m benchmarks.peers            # up to 10,000 items; some minutes, mostly the peers'
-    python -m benchmarks.peers --quick    # 300 items, few samples
+    python -m benchmarks.peers --quick    # 300 items, few resamples
 
 Each is given the same data (three overlapping Gaussians in two dimensions), k-means with three
 clusters and ten starts, and 100 subsamples of 80 % of the items, and asked for what it is for:
@@ -105,8 +105,8 @@ TOOLS: dict[str, Callable[[NDArray[np.float64], int], None]] = {
 def mixture(n_items: int) -> NDArray[np.float64]:
     """Draw from three overlapping Gaussians."""
     rng = np.random.default_rng(0)
-    centres = 2 * np.array([[0, 1], [0.87, -0.5], [-0.87, -0.5]])
-    return centres[rng.integers(0, 3, n_items)] + rng.normal(size=(n_items, 2))
+    centers = 2 * np.array([[0, 1], [0.87, -0.5], [-0.87, -0.5]])
+    return centers[rng.integers(0, 3, n_items)] + rng.normal(size=(n_items, 2))
 
 
 def measure(clock: Clock, tool: str, n_items: int, n_samples: int) -> None:

@@ -3,16 +3,16 @@
 Run from the repository root::
 
     python -m benchmarks.scale            # up to a million items: some minutes
-    python -m benchmarks.scale --quick    # 2,000 items, few samples
+    python -m benchmarks.scale --quick    # 2,000 items, few resamples
 
 The data is a mixture of ten Gaussians in ten dimensions with moderate overlap; the clusterer is
 k-means with ten clusters. Every size runs in a process of its own. "both" is the time
 by the clock of ``core_clusters`` on all cores; "evidence" and "clique" are the seconds that its
 threads spent in each, added up. A peak is what the process held at most, data and interpreter
 included, overall and, looked at every few milliseconds, in each part; one cluster may be in one
-part while another is in the next. Growth is taken between sizes with the same number of samples. At
+part while another is in the next. Growth is taken between sizes with the same number of resamples. At
 the smallest size the answer is compared with a dense implementation, which counts all pairs one
-sample at a time in square matrices.
+resample at a time in square matrices.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from coreclust import CoreClustering, core_clusters, cores
 from coreclust.cluster import KMeans
 from coreclust.evidence import apart_table
 
-SIZES = ((10**4, 1000), (10**5, 1000), (10**5, 200), (10**6, 200))  # items and samples
+SIZES = ((10**4, 1000), (10**5, 1000), (10**5, 200), (10**6, 200))  # items and resamples
 QUICK_SIZES = ((2 * 10**3, 100),)
 DENSE = 10**4  # items up to which the dense implementation is run
 LONGEST_EVIDENCE = 60.0  # seconds at a million items
@@ -90,11 +90,11 @@ def _bars(found: dict[tuple[int, int], dict[str, Any]]) -> list[tuple[str, bool]
         fewer = found.get((n_items // 10, n_samples))
         if fewer:
             growth = result["both"] / fewer["both"]
-            text = f"{n_items // 10:,} to {n_items:,} items, {n_samples:,} samples each"
+            text = f"{n_items // 10:,} to {n_items:,} items, {n_samples:,} resamples each"
             text = f"{text}: {growth:.1f} times the time (at most {MOST_GROWTH:g})"
             bars.append((text, growth <= MOST_GROWTH))
         room = 2 * n_items * n_samples + SPARE_MEMORY
-        text = f"{n_items:,} items, {n_samples:,} samples: peak {result['peak'] / 1e6:.0f} MB"
+        text = f"{n_items:,} items, {n_samples:,} resamples: peak {result['peak'] / 1e6:.0f} MB"
         bars.append((f"{text} (at most {room / 1e6:.0f})", result["peak"] <= room))
         if n_items == 10**6:
             text = f"a million items: evidence and clique in {result['both']:.1f} s"
@@ -107,8 +107,8 @@ def _bars(found: dict[tuple[int, int], dict[str, Any]]) -> list[tuple[str, bool]
 def mixture(n_items: int) -> NDArray[np.float64]:
     """Draw from ten overlapping Gaussians."""
     rng = np.random.default_rng(0)
-    centres = rng.normal(size=(10, 10))
-    return centres[rng.integers(0, 10, n_items)] + rng.normal(size=(n_items, 10))
+    centers = rng.normal(size=(10, 10))
+    return centers[rng.integers(0, 10, n_items)] + rng.normal(size=(n_items, 10))
 
 
 def measure(clock: Clock, n_items: int, n_samples: int) -> None:

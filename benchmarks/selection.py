@@ -28,9 +28,9 @@ Draw = Callable[[np.random.Generator], Points]
 def triangle(n: int, separation: float, rng: np.random.Generator, d: int = 2) -> Points:
     """Three Gaussians of unit variance, at the same distance from each other."""
     angles = np.pi / 2 + np.arange(3) * 2 * np.pi / 3
-    centres = np.zeros((3, d))
-    centres[:, :2] = np.column_stack([np.cos(angles), np.sin(angles)]) * separation / np.sqrt(3)
-    return centres[rng.integers(3, size=n)] + rng.standard_normal((n, d))
+    centers = np.zeros((3, d))
+    centers[:, :2] = np.column_stack([np.cos(angles), np.sin(angles)]) * separation / np.sqrt(3)
+    return centers[rng.integers(3, size=n)] + rng.standard_normal((n, d))
 
 
 def line(
@@ -38,18 +38,18 @@ def line(
 ) -> Points:
     """Return k Gaussians in a row; the first may have a share of its own."""
     shares = np.full(k, 1 / k) if not first else np.r_[first, np.full(k - 1, (1 - first) / (k - 1))]
-    centres = np.zeros((k, d))
-    centres[:, 0] = separation * np.arange(k)
-    return centres[rng.choice(k, size=n, p=shares)] + rng.standard_normal((n, d))
+    centers = np.zeros((k, d))
+    centers[:, 0] = separation * np.arange(k)
+    return centers[rng.choice(k, size=n, p=shares)] + rng.standard_normal((n, d))
 
 
 def scattered(n: int, k: int, separation: float, rng: np.random.Generator, d: int) -> Points:
     """Return k Gaussians at random places, at least `separation` apart."""
     while True:
-        centres = rng.uniform(-1, 1, size=(k, d)) * separation * (2.0 if d == 2 else 1.2)
-        distances = np.linalg.norm(centres[:, None] - centres, axis=-1)[np.triu_indices(k, 1)]
+        centers = rng.uniform(-1, 1, size=(k, d)) * separation * (2.0 if d == 2 else 1.2)
+        distances = np.linalg.norm(centers[:, None] - centers, axis=-1)[np.triu_indices(k, 1)]
         if distances.min() >= separation:
-            return centres[rng.integers(k, size=n)] + rng.standard_normal((n, d))
+            return centers[rng.integers(k, size=n)] + rng.standard_normal((n, d))
 
 
 #: Name, the true number of clusters, and how to draw.

@@ -14,56 +14,56 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coreclust import Core, CoreClustering
+from coreclust._utils.files import write_whole
 from coreclust.cluster import KMeans
-from coreclust.files import write_whole
 
 IMAGES = Path(__file__).parent / "images"
-COLOURS = np.array(["#0072B2", "#D55E00", "#009E73"])
+COLORS = np.array(["#0072B2", "#D55E00", "#009E73"])
 RED, FAINT = "#C02942", "#DDDDDD"
-CENTRES = np.array([[0.0, 0.0], [3.4, 0.0], [1.7, 3.6]])
+CENTERS = np.array([[0.0, 0.0], [3.4, 0.0], [1.7, 3.6]])
 
 
 def make_data() -> NDArray[np.float64]:
     """Return three groups that touch."""
     rng = np.random.default_rng(1)
-    return np.repeat(CENTRES, 30, axis=0) + rng.normal(scale=1.05, size=(90, 2))
+    return np.repeat(CENTERS, 30, axis=0) + rng.normal(scale=1.05, size=(90, 2))
 
 
-def colours_of(labels: NDArray[Any], X: NDArray[np.float64]) -> NDArray[np.str_]:
-    """Return a colour an item: that of the centre nearest to the middle of its cluster."""
-    colours = np.full(len(X), FAINT)
+def colors_of(labels: NDArray[Any], X: NDArray[np.float64]) -> NDArray[np.str_]:
+    """Return a color an item: that of the center nearest to the middle of its cluster."""
+    colors = np.full(len(X), FAINT)
     for label in np.unique(labels[labels >= 0]):
         middle = X[labels == label].mean(axis=0)
-        nearest = ((CENTRES - middle) ** 2).sum(axis=1).argmin()
-        colours[labels == label] = COLOURS[nearest]
-    return colours
+        nearest = ((CENTERS - middle) ** 2).sum(axis=1).argmin()
+        colors[labels == label] = COLORS[nearest]
+    return colors
 
 
 def draw_samples(X: NDArray[np.float64], cc: CoreClustering) -> Any:
-    """Draw the data, three samples and the cores in a row."""
+    """Draw the data, three resamples and the cores in a row."""
     labels = cc.ensemble_.labels
-    # Three samples that differ from the reference, so that one sees what varies.
-    own = colours_of(cc.reference_labels_, X)
+    # Three resamples that differ from the reference, so that one sees what varies.
+    own = colors_of(cc.reference_labels_, X)
     moved = [
-        int(((labels[:, b] >= 0) & (colours_of(labels[:, b], X) != own)).sum())
+        int(((labels[:, b] >= 0) & (colors_of(labels[:, b], X) != own)).sum())
         for b in range(labels.shape[1])
     ]
     chosen = np.argsort(np.abs(np.array(moved) - 9), kind="stable")[:3]
     figure, axes = plt.subplots(1, 5, figsize=(11.5, 2.8), layout="constrained")
     panels = [
         ("1. the data, clustered", cc.reference_labels_),
-        *(("2. a sample, clustered", labels[:, b]) for b in chosen),
+        *(("2. a resample, clustered", labels[:, b]) for b in chosen),
         ("4. the cores", cc.labels_),
     ]
     for ax, (title, shown) in zip(axes, panels, strict=True):
-        colours = colours_of(shown, X)
+        colors = colors_of(shown, X)
         if shown is cc.labels_:
-            faces = np.where(shown >= 0, colours, "white")
+            faces = np.where(shown >= 0, colors, "white")
             ax.scatter(*X.T, s=22, c=faces, edgecolors=own, linewidths=1.2)
         else:
-            ax.scatter(*X.T, s=22, c=colours)
+            ax.scatter(*X.T, s=22, c=colors)
             if shown is not cc.reference_labels_:
-                other = (shown >= 0) & (colours != own)
+                other = (shown >= 0) & (colors != own)
                 ax.scatter(*X[other].T, s=90, facecolors="none", edgecolors=RED, linewidths=1.3)
         ax.set_title(title, fontsize=13)
         ax.set(xticks=[], yticks=[], aspect="equal")
@@ -83,12 +83,12 @@ def draw_conflicts(X: NDArray[np.float64], cc: CoreClustering) -> Any:
                 ends = core.members[[a, b]]
                 if p[a, b] < 1 - cc.alpha and with_weak:
                     ax.plot(*X[ends].T, color=RED, linewidth=0.7, alpha=0.6, zorder=1)
-        colour = colours_of(cc.reference_labels_, X)[core.members[0]]
+        color = colors_of(cc.reference_labels_, X)[core.members[0]]
         weak = np.isin(core.members, core.weak)
         place = X[core.members]
-        faces = "white" if with_weak else colour
-        ax.scatter(*place[~weak].T, s=45, c=faces, edgecolors=colour, zorder=2, linewidths=1.4)
-        ax.scatter(*place[weak].T, s=45, c="white", edgecolors=colour, zorder=2, linewidths=1.4)
+        faces = "white" if with_weak else color
+        ax.scatter(*place[~weak].T, s=45, c=faces, edgecolors=color, zorder=2, linewidths=1.4)
+        ax.scatter(*place[weak].T, s=45, c="white", edgecolors=color, zorder=2, linewidths=1.4)
         ax.set(xticks=[], yticks=[], aspect="equal")
     axes[0].set_title("all items of a cluster, and pairs in conflict", fontsize=11)
     title = f"its core: {core.core.size} of {core.size} items, none in conflict"

@@ -17,12 +17,12 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 from coreclust import CoreClustering
-from coreclust.files import write_whole
+from coreclust._utils.files import write_whole
 
 IMAGES = Path(__file__).parent / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SIZE = {"width": 1040, "height": 1060}
-N_COLOURS = 128  # makes a file of a third of the size, and nobody sees it
+N_COLORS = 128  # makes a file of a third of the size, and nobody sees it
 
 
 def take_report(report: Path, browser: str) -> bytes:
@@ -41,7 +41,7 @@ def take_report(report: Path, browser: str) -> bytes:
     middle = SIZE["width"] // 2
     light.paste(dark.crop((middle, 0, *dark.size)), (middle, 0))
     stream = io.BytesIO()
-    light.convert("RGB").quantize(N_COLOURS).save(stream, "PNG", optimize=True)
+    light.convert("RGB").quantize(N_COLORS).save(stream, "PNG", optimize=True)
     return stream.getvalue()
 
 

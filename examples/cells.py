@@ -1,7 +1,7 @@
 """Cells: those that belong to their cluster, and those between two.
 
 Seven hundred blood cells (pbmc68k_reduced, which ships inside scanpy) are clustered as scanpy does
-it: communities of the graph of nearest neighbours of their principal components. The cores are
+it: communities of the graph of nearest neighbors of their principal components. The cores are
 written into the AnnData object; the weak cells are those to leave out when markers are looked for.
 
 Run it with ``python examples/cells.py``; it takes some seconds, and needs scanpy and igraph.
@@ -10,9 +10,9 @@ Run it with ``python examples/cells.py``; it takes some seconds, and needs scanp
 import matplotlib.pyplot as plt
 import scanpy as sc
 
-from coreclust.anndata import Leiden, core_clustering
 from coreclust.metrics import purity_score
 from coreclust.plotting import CoreClusterDisplay
+from coreclust.single_cell import Leiden, core_clustering
 
 
 def main():

@@ -1,7 +1,7 @@
 """A classifier: the digits it holds its opinion on, and the others.
 
-A classifier is a clustering function, too: trained on a sample, it labels items. Here a nearest
-neighbour rule reads handwritten digits, and labels only those it was not trained on (out of bag).
+A classifier is a clustering function, too: trained on a resample, it labels items. Here a nearest
+neighbor rule reads handwritten digits, and labels only those it was not trained on (out of bag).
 The core of a class are the digits it reads the same way whoever else was in the training set. The
 weak ones are drawn: most of them give people pause, as well.
 

@@ -1,7 +1,7 @@
 """Cores of a Bayesian clustering: posterior draws in the place of resamples.
 
 A mixture of three Gaussians is fitted by Gibbs sampling. Every draw from the posterior
-puts each item in a component; a thousand draws are a thousand labellings of the same
+puts each item in a component; a thousand draws are a thousand labelings of the same
 items, and that is a label ensemble. Nothing is resampled: what varies between the columns
 is the parameters and the allocations, given the data.
 
@@ -30,7 +30,7 @@ def gibbs_allocations(X, n_components, n_burn_in, n_draws, thinning, rng):
     Returns an array with a row an item and a column a draw.
     """
     n, d = X.shape
-    centre, spread = X.mean(axis=0), X.var(axis=0).mean()
+    center, spread = X.mean(axis=0), X.var(axis=0).mean()
     shape, scale = 2.0, spread / n_components
     means = X[rng.choice(n, n_components, replace=False)]
     variances = np.full(n_components, spread)
@@ -48,7 +48,7 @@ def gibbs_allocations(X, n_components, n_burn_in, n_draws, thinning, rng):
         # Parameters given the allocations: weights, then means, then variances.
         weights = rng.dirichlet(1 + size)
         precision = 1 / spread + size / variances
-        location = centre / spread + (member.T @ X) / variances[:, None]
+        location = center / spread + (member.T @ X) / variances[:, None]
         noise = rng.standard_normal((n_components, d))
         means = location / precision[:, None] + noise / np.sqrt(precision)[:, None]
         within = (((X[:, None] - means) ** 2).sum(axis=2) * member).sum(axis=0)
@@ -74,8 +74,8 @@ def main():
     rng = np.random.default_rng(0)
     # Three groups of fifty; the first two run into each other.
     groups = np.repeat(["left", "right", "top"], 50)
-    centres = {"left": (0.0, 0.0), "right": (3.5, 0.0), "top": (1.75, 7.0)}
-    X = np.array([centres[group] for group in groups]) + rng.standard_normal((150, 2))
+    centers = {"left": (0.0, 0.0), "right": (3.5, 0.0), "top": (1.75, 7.0)}
+    X = np.array([centers[group] for group in groups]) + rng.standard_normal((150, 2))
 
     draws = gibbs_allocations(X, N_COMPONENTS, N_BURN_IN, N_DRAWS, THINNING, rng)
 

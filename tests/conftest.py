@@ -47,5 +47,5 @@ def paper_tables():
 def blobs() -> NDArray[np.float64]:
     """Sixty items in three groups, two of which touch."""
     rng = np.random.default_rng(0)
-    centres = np.repeat([[0.0, 0.0], [2.5, 0.0], [10.0, 10.0]], 20, axis=0)
-    return centres + rng.normal(size=(60, 2))
+    centers = np.repeat([[0.0, 0.0], [2.5, 0.0], [10.0, 10.0]], 20, axis=0)
+    return centers + rng.normal(size=(60, 2))

@@ -10,9 +10,9 @@ from coreclust import LabelEnsemble, core_clusters
 from twins import clique_number, is_clique
 
 
-def responsibilities(x, centres, weights):
+def responsibilities(x, centers, weights):
     """Probability of each component given the item, for unit variances."""
-    p = np.exp(-((x[:, None] - centres) ** 2) / 2) * weights
+    p = np.exp(-((x[:, None] - centers) ** 2) / 2) * weights
     return p / p.sum(axis=1, keepdims=True)
 
 
@@ -33,7 +33,7 @@ def test_cooccurrence_of_known_components_is_the_exact_probability():
 
     The share of m draws has standard error sqrt(p (1 - p) / m), and the prior of the
     estimate moves it by at most 1 / (m + 1). All 780 pairs of 20 ensembles are within 6
-    standard errors, and their squared standardised deviations average 1: the error is no
+    standard errors, and their squared standardized deviations average 1: the error is no
     larger than stated, and no smaller.
     """
     rng = np.random.default_rng(0)

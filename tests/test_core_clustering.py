@@ -147,7 +147,7 @@ def test_density_clusterers_are_warned_about(blobs):
 
 
 def test_noise_rules_change_the_answer():
-    # Two items that are noise together in half of the samples.
+    # Two items that are noise together in half of the resamples.
     labels = np.zeros((4, 100), int)
     labels[2:, ::2] = -1
     ensemble = LabelEnsemble(labels)
@@ -198,7 +198,7 @@ def test_a_frame_reaches_a_pipeline_by_its_column_names(blobs):
     assert_consistent(cc, 60)
 
 
-def test_set_output_inside_a_pipeline_is_honoured(blobs):
+def test_set_output_inside_a_pipeline_is_honored(blobs):
     kinds = set()
 
     def note(Z):
@@ -389,7 +389,7 @@ def test_all_items_identical():
 def test_duplicates_share_their_fate(blobs):
     cc = fit(KMeans(3, n_init=5), np.repeat(blobs[::3], 2, axis=0), n_resamples=200)
     assert_consistent(cc, 40)
-    # A pair of copies gets one label in every sample that holds both.
+    # A pair of copies gets one label in every resample that holds both.
     pairs = np.arange(0, 40, 2)
     together, seen = cc.ensemble_.cooccurrence_counts(pairs, pairs + 1)
     np.testing.assert_array_equal(together, seen)

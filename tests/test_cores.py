@@ -17,7 +17,7 @@ from twins import clique_number, core_graph, is_clique, random_graph
 
 @st.composite
 def clusterings(draw, max_items=14):
-    """Labels of some items in some samples, and a reference clustering of them."""
+    """Labels of some items in some resamples, and a reference clustering of them."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, m = int(rng.integers(2, max_items + 1)), int(rng.integers(10, 80))
     reference = rng.integers(-1, 3, size=n)
@@ -81,7 +81,7 @@ def test_permuting_items_leaves_all_core_sizes(case, alpha, seed):
 
 
 @given(case=clusterings(), alpha=alphas, seed=st.integers(0, 99))
-def test_relabelling_any_sample_changes_nothing(case, alpha, seed):
+def test_relabeling_any_sample_changes_nothing(case, alpha, seed):
     labels, reference = case
     rng = np.random.default_rng(seed)
     renamed = labels.copy()
@@ -146,7 +146,7 @@ def test_the_np_hardness_proof(seed):
     assert core.core.size == clique_number(graph)
 
 
-def test_ties_lean_towards_the_items_that_co_occur_most():
+def test_ties_lean_toward_the_items_that_co_occur_most():
     # Items 2 and 3 are never together; both go with 0 and 1, but 3 more often.
     m = 100
     labels = np.zeros((4, m), int)
@@ -172,7 +172,7 @@ def test_items_that_never_met():
 
 
 def test_too_few_samples_for_any_pair_is_said():
-    with pytest.warns(UserWarning, match="5 samples are too few for any pair"):
+    with pytest.warns(UserWarning, match="5 resamples are too few for any pair"):
         (core,) = core_clusters(LabelEnsemble(np.zeros((4, 5), int)), [0, 0, 0, 0])
     np.testing.assert_array_equal(core.core, [0])
     assert core.optimal
@@ -232,7 +232,7 @@ def test_bad_arguments(change, error, message):
     guarantee=st.sampled_from(["simultaneous", "pair"]),
 )
 @settings(max_examples=200)
-@pytest.mark.filterwarnings("ignore:.*samples are too few for confidence")
+@pytest.mark.filterwarnings("ignore:.*resamples are too few for confidence")
 def test_cores_with_confidence_are_cliques_of_the_bound(case, alpha, confidence, guarantee):
     labels, reference = case
     ensemble = LabelEnsemble(labels)
@@ -254,7 +254,7 @@ def test_cores_with_confidence_are_cliques_of_the_bound(case, alpha, confidence,
 
 
 def test_more_is_promised_of_fewer():
-    """Forty items that stray ever more often, in 400 samples."""
+    """Forty items that stray ever more often, in 400 resamples."""
     rng = np.random.default_rng(0)
     labels = (rng.random((40, 400)) < np.linspace(0, 0.1, 40)[:, None]).astype(int)
     ensemble, reference = LabelEnsemble(labels), np.zeros(40, int)
@@ -276,7 +276,7 @@ def test_too_few_samples_for_a_confidence_are_told_with_their_number():
     with pytest.warns(UserWarning, match=r"seen 65 times.*about 41 times.*at least 159 samples"):
         cores = core_clusters(LabelEnsemble(labels), reference, confidence=0.95)
     assert cores[0].core.size == 1
-    with pytest.warns(UserWarning, match="No number of samples can show"):
+    with pytest.warns(UserWarning, match="No number of resamples can show"):
         core_clusters(LabelEnsemble(labels), reference, alpha=0, confidence=0.95)
 
 
@@ -404,7 +404,7 @@ def test_a_search_that_does_not_fit_is_said_to_be_limited_by_memory():
     n = 80
     rng = np.random.default_rng(0)
     pairs = np.concatenate([rng.permutation(n).reshape(-1, 2) for _ in range(4)])
-    apart = np.full((n, len(pairs)), -2, dtype=np.int8)  # in each sample one pair, apart
+    apart = np.full((n, len(pairs)), -2, dtype=np.int8)  # in each resample one pair, apart
     apart[pairs[:, 0], np.arange(len(pairs))] = 0
     apart[pairs[:, 1], np.arange(len(pairs))] = 1
     ensemble = LabelEnsemble(np.concatenate([apart, np.zeros((n, 9), np.int8)], axis=1))

@@ -17,7 +17,7 @@ API = (Path(__file__).parents[1] / "docs" / "api.md").read_text()
 MODULES = [
     "coreclust",
     "coreclust.algorithms",
-    "coreclust.anndata",
+    "coreclust.single_cell",
     "coreclust.cluster",
     "coreclust.datasets",
     "coreclust.evidence",
@@ -29,7 +29,7 @@ MODULES = [
     "coreclust.stability",
 ]
 # What public functions return, though nobody makes one.
-RETURNED = ["coreclust.path.CorePath", "coreclust.pair_evidence.PairEvidence"]
+RETURNED = ["coreclust._inspection.path.CorePath", "coreclust.evidence._pair_evidence.PairEvidence"]
 # Of these the methods are what people look up.
 WITH_METHODS = ["coreclust.CoreClustering", "coreclust.LabelEnsemble"]
 

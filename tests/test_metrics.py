@@ -15,7 +15,7 @@ PAIRS = st.integers(1, 30).flatmap(
 
 
 @given(PAIRS)
-def test_purity_is_that_of_the_contingency_table_of_labelled_items(pair):
+def test_purity_is_that_of_the_contingency_table_of_labeled_items(pair):
     classes, labels = map(np.array, pair)
     kept = labels >= 0
     if not kept.any():

@@ -23,7 +23,7 @@ EXPECTED_FAILURES = {
 
 
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")
-@pytest.mark.filterwarnings("ignore:.*samples are too few for any pair")
+@pytest.mark.filterwarnings("ignore:.*resamples are too few for any pair")
 @parametrize_with_checks(
     [DEFAULT, SMALL, CLASSIFIER],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(estimator, {}),

@@ -14,7 +14,7 @@ ABSENT, NOISE = -2, -1
 
 @st.composite
 def label_matrices(draw, max_items=9, max_samples=12, lowest=ABSENT):
-    """Item × sample labels with absent and noise entries."""
+    """Item × resample labels with absent and noise entries."""
     shape = (draw(st.integers(1, max_items)), draw(st.integers(1, max_samples)))
     highest = draw(st.integers(0, 6))
     return draw(hnp.arrays(np.int64, shape, elements=st.integers(lowest, highest)))
@@ -82,16 +82,16 @@ def is_clique(adjacency, vertices):
     return bool((inner | np.eye(len(vertices), dtype=bool)).all())
 
 
-def algorithm_3(samples, n):
+def algorithm_3(resamples, n):
     """A literal transcription of the paper's pseudo-code, loop by loop.
 
-    `samples` holds, for each k, the drawn indices I and the cluster indices c of Z.
+    `resamples` holds, for each k, the drawn indices I and the cluster indices c of Z.
     """
     A = np.full((n, n), 1 / n)
     B = np.ones((n, n))
     np.fill_diagonal(A, 1)
     np.fill_diagonal(B, 1)
-    for I, c in samples:  # noqa: E741 - the paper's name
+    for I, c in resamples:  # noqa: E741 - the paper's name
         u = [list(I).index(value) for value in sorted(set(I))]
         if len(u) > 1:
             for i in range(len(u) - 1):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from coreclust.clique import maximum_clique
     from coreclust.core_clustering import CoreClustering
     from coreclust.cores import Core, core_clusters
-    from coreclust.ensemble import LabelEnsemble
+    from coreclust.evidence._ensemble import LabelEnsemble
 
 __version__ = "0.1.0.dev0"
 
@@ -28,7 +28,7 @@ __all__ = [
 _HOMES = {
     "Core": "coreclust.cores",
     "CoreClustering": "coreclust.core_clustering",
-    "LabelEnsemble": "coreclust.ensemble",
+    "LabelEnsemble": "coreclust.evidence._ensemble",
     "core_clusters": "coreclust.cores",
     "maximum_clique": "coreclust.clique",
 }

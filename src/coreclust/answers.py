@@ -15,21 +15,21 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from coreclust._validation import check_confidence
+from coreclust._inspection.path import CorePath, check_values
+from coreclust._inspection.tables import item_table, summary_table
+from coreclust._sampling.models import CenterModel, Model, label_new
+from coreclust._utils.validation import check_confidence
 from coreclust.cores import (
     Core,
     core_clusters,
     core_labels,
     core_path,
 )
-from coreclust.ensemble import LabelEnsemble
 from coreclust.evidence import PairTest, pair_test
-from coreclust.models import CentreModel, Model, label_new
-from coreclust.pair_evidence import PairEvidence
-from coreclust.pairs import agreement_with
-from coreclust.path import CorePath, check_values
-from coreclust.rules import edge_table, pair_share
-from coreclust.tables import item_table, summary_table
+from coreclust.evidence._counting import agreement_with
+from coreclust.evidence._ensemble import LabelEnsemble
+from coreclust.evidence._pair_evidence import PairEvidence
+from coreclust.evidence._rule import edge_table, pair_share
 
 _ALPHAS = np.arange(1, 51) / 100
 
@@ -37,14 +37,14 @@ PATH_SECONDS = 60.0  # for the cores along alpha in a picture
 
 
 def _can_predict(fitted: CoreAnswers) -> bool:
-    """Tell whether new items can be labelled; raise with the reason if not."""
+    """Tell whether new items can be labeled; raise with the reason if not."""
     if not fitted.keep_models or not getattr(fitted, "_models", True):
         raise AttributeError("predict needs keep_models=True, set before fit.")
     return True
 
 
 class CoreAnswers(BaseEstimator):
-    """Answers from the samples of a fitted estimator, which inherits them."""
+    """Answers from the resamples of a fitted estimator, which inherits them."""
 
     alpha: float
     confidence: float | None
@@ -57,10 +57,10 @@ class CoreAnswers(BaseEstimator):
     ensemble_: LabelEnsemble | PairEvidence
     reference_labels_: NDArray[np.int64]
     _models: list[Model]
-    _anytime: bool  # whether the number of samples was chosen by looking at them
+    _anytime: bool  # whether the number of resamples was chosen by looking at them
 
     def recut(self, **changes: Any) -> Self:
-        """Answer again from the same samples, under other rules.
+        """Answer again from the same resamples, under other rules.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class CoreAnswers(BaseEstimator):
         return cut
 
     def alpha_path(self, alphas: ArrayLike | None = None) -> CorePath:
-        """Find the cores at many values of alpha, from the same samples.
+        """Find the cores at many values of alpha, from the same resamples.
 
         Pairs are counted only once, and a core at one alpha is where the search for the next
         one starts.
@@ -128,7 +128,7 @@ class CoreAnswers(BaseEstimator):
         return self._path("alpha", values, [(alpha, self.confidence) for alpha in values.tolist()])
 
     def confidence_path(self, confidences: ArrayLike) -> CorePath:
-        """Find the cores at many values of confidence, from the same samples.
+        """Find the cores at many values of confidence, from the same resamples.
 
         Parameters
         ----------
@@ -228,9 +228,9 @@ class CoreAnswers(BaseEstimator):
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the core that each new item belongs to, -1 for none.
 
-        The model of each sample labels the new items. An item belongs to a core if it passes
+        The model of each resample labels the new items. An item belongs to a core if it passes
         the rule of the cores with *every* member: it gets the member's label in enough of
-        the samples that labelled the member. If there are several, that with which it is
+        the resamples that labeled the member. If there are several, that with which it is
         together most often.
 
         Parameters
@@ -273,7 +273,7 @@ class CoreAnswers(BaseEstimator):
         -------
         summary : DataFrame
             With columns `cluster` (its name), `size`, `core`, `weak` (counts),
-            `weak_fraction`, `all_together` (the share of samples in which *all* members
+            `weak_fraction`, `all_together` (the share of resamples in which *all* members
             of the core that were present, if two or more, had one label), `upper_bound`
             (on the size of the core) and `optimal`.
 
@@ -336,7 +336,7 @@ class CoreAnswers(BaseEstimator):
 
         It holds the verdict in words, a scatter plot with a slider for alpha, the weak fraction
         against alpha, a heat map of co-occurrence, the table of clusters, a table of items to
-        search, sort and download, and how it was all made. Above 10,000 items, a sample of
+        search, sort and download, and how it was all made. Above 10,000 items, a resample of
         them is drawn and listed, and the report says so.
 
         Parameters
@@ -387,7 +387,7 @@ class CoreAnswers(BaseEstimator):
         settings = super().__repr__(N_CHAR_MAX)
         if not hasattr(self, "cores_"):
             return settings
-        from coreclust.report.notebook import as_text
+        from coreclust._inspection.display import as_text
 
         return f"{settings}\n{as_text(self)}"
 
@@ -396,7 +396,7 @@ class CoreAnswers(BaseEstimator):
         diagram = estimator_html_repr(self)
         if not hasattr(self, "cores_"):
             return diagram
-        from coreclust.report.notebook import as_html
+        from coreclust._inspection.display import as_html
 
         return as_html(self) + diagram
 
@@ -415,7 +415,7 @@ class CoreAnswers(BaseEstimator):
     def _edge_table(self, alpha: float) -> NDArray[np.int64]:
         sizes = np.array([core.size for core in self.cores_], dtype=np.int64)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # too few samples were told of in fit
+            warnings.simplefilter("ignore")  # too few resamples were told of in fit
             return edge_table(
                 self.ensemble_,
                 sizes,
@@ -450,7 +450,7 @@ class CoreAnswers(BaseEstimator):
 
     def _check_new(self, X: Any) -> Any:
         """Return new items as the kept models take them."""
-        if not isinstance(self._models[0], CentreModel):
+        if not isinstance(self._models[0], CenterModel):
             return validate_data(self, X, reset=False, skip_check_array=True)
         return validate_data(self, X, reset=False, dtype=np.float64)
 

@@ -16,7 +16,20 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils import get_tags
 
-from coreclust._compat import (
+from coreclust._checkpoint.fingerprint import settings_of
+from coreclust._checkpoint.folder import Checkpoint
+from coreclust._sampling.adaptive import CutRule, label_until_settled
+from coreclust._sampling.models import Model
+from coreclust._sampling.native import (
+    BatchLabeler,
+    batch_labeler,
+    dataset_labeler,
+)
+from coreclust._sampling.pairs import resample_pairs
+from coreclust._sampling.problem import Problem, check_problem
+from coreclust._sampling.runner import label_resamples, report_dropped
+from coreclust._utils.blocks import BlockedItems
+from coreclust._utils.compat import (
     CallbackSupportMixin,
     Interval,
     StrOptions,
@@ -24,37 +37,23 @@ from coreclust._compat import (
     number_of_items,
     with_callbacks,
 )
-from coreclust._validation import GUARANTEES
-from coreclust.adaptive import CutRule, label_until_settled
+from coreclust._utils.constants import DEFAULT_MAX_MEMORY, NOISE_RULES
+from coreclust._utils.frames import is_pandas_frame, is_polars_frame
+from coreclust._utils.seeds import draw_entropy
+from coreclust._utils.validation import GUARANTEES
 from coreclust.answers import CoreAnswers
-from coreclust.batching import (
-    BatchLabeller,
-    batch_labeller,
-    dataset_labeller,
-)
-from coreclust.blocks import BlockedItems
-from coreclust.checkpoint import Checkpoint
-from coreclust.cores import DEFAULT_MAX_MEMORY
-from coreclust.ensemble import LabelEnsemble
-from coreclust.fingerprint import settings_of
-from coreclust.frames import is_pandas_frame, is_polars_frame
-from coreclust.models import Model
-from coreclust.pair_evidence import PairEvidence
-from coreclust.pair_sampling import sample_pairs
-from coreclust.pairs import NOISE_RULES
-from coreclust.problem import Problem, check_problem
-from coreclust.resampling import (
+from coreclust.evidence._ensemble import LabelEnsemble
+from coreclust.evidence._pair_evidence import PairEvidence
+from coreclust.resampling._schemes import (
     KnownDistribution,
     ParametricBootstrap,
     Scheme,
     SmoothedBootstrap,
 )
-from coreclust.runner import label_samples, report_dropped
-from coreclust.seeds import draw_entropy
 
 
 class _Resampled(NamedTuple):
-    """What the samples have shown."""
+    """What the resamples have shown."""
 
     evidence: LabelEnsemble | PairEvidence
     n_resamples: int
@@ -66,7 +65,7 @@ class _Resampled(NamedTuple):
 class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstimator):
     """Find the part of every cluster that stays together when the data is drawn again.
 
-    The data is clustered; then resampled `n_resamples` times and every sample clustered
+    The data is clustered; then resampled `n_resamples` times and every resample clustered
     again, which gives for every pair of items an estimate of the probability that they
     get the same label. Inside each cluster of the data, the *core* is the largest set of
     items in which every pair has a probability of at least ``1 - alpha``. The other
@@ -78,20 +77,20 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
     ----------
     estimator : clusterer, classifier, Pipeline or callable, default=None
         The clustering function. A clusterer has `fit_predict`; a classifier is trained on
-        each sample and labels it (`fit` then needs y); a callable takes items and returns
+        each resample and labels it (`fit` then needs y); a callable takes items and returns
         a label for each: ``labels = f(Z)``. If it has a parameter `random_state`, it gets
         a seed. None stands for scikit-learn's k-means++ with 8 clusters. Negative integer
         labels mean noise, except from a classifier.
     alpha : float, default=0.1
         Pairs of a core co-occur with an estimated probability of at least ``1 - alpha``.
     n_resamples : int or "auto", default=1000
-        Number of samples, m. At m = 1000 and alpha = 0.1 the standard error of a
+        Number of resamples, m. At m = 1000 and alpha = 0.1 the standard error of a
         probability near the threshold is 1.5 %. "auto" draws until the cores stay as they are
         and most pairs are decided, see the notes.
     max_resamples : int, default=5000
         When to stop at the latest with ``n_resamples="auto"``.
     resampling : "bootstrap" or a scheme, default="bootstrap"
-        How samples are drawn, and which items get a label in them: a
+        How resamples are drawn, and which items get a label in them: a
         :class:`~coreclust.resampling.Bootstrap`,
         :class:`~coreclust.resampling.SmoothedBootstrap`,
         :class:`~coreclust.resampling.Subsample`,
@@ -103,8 +102,8 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
     guarantee : {"simultaneous", "pair"}, default="simultaneous"
         What `confidence` is about: all pairs of all cores at once, or each pair by itself.
     noise : {"apart", "together", "absent"}, default="apart"
-        How an item that is noise in a sample counts: as together with no other, as together
-        with others that are noise, or as if it had not been in the sample. Items that are noise
+        How an item that is noise in a resample counts: as together with no other, as together
+        with others that are noise, or as if it had not been in the resample. Items that are noise
         in the clustering of the data itself are never core.
     time_limit : float, default=None
         Seconds for the search for cores, once pairs are counted; with ``n_resamples="auto"``,
@@ -115,24 +114,24 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         pure chance may have more; its core is then valid but perhaps not the largest, with a
         proven upper bound. None for no limit.
     keep_models : bool, default=False
-        Whether to keep the fitted model of every sample, for :meth:`predict`. Of our k-means
-        and scikit-learn's usual one only the centres are kept.
+        Whether to keep the fitted model of every resample, for :meth:`predict`. Of our k-means
+        and scikit-learn's usual one only the centers are kept.
     engine : {"auto", "generic"}, default="auto"
-        "auto" uses compiled code that clusters many samples at once where there is some:
+        "auto" uses compiled code that clusters many resamples at once where there is some:
         for the clusterers in :mod:`coreclust.cluster` and for scikit-learn's KMeans and
         AgglomerativeClustering with their usual parameters. "generic" always fits a
-        clone of the estimator to each sample.
+        clone of the estimator to each resample.
     checkpoint : path, default=None
-        A folder in which finished samples are kept, made if it is missing, such as
+        A folder in which finished resamples are kept, made if it is missing, such as
         ``"run.ccz"``. After a crash, a loss of power or an interrupt the same call goes on from
         there, and ends with the same answer; with a larger `n_resamples` it only runs what is
         new. See the notes.
     n_jobs : int, default=None
-        Number of samples that are clustered at the same time, through joblib. None is 1,
+        Number of resamples that are clustered at the same time, through joblib. None is 1,
         or all cores where compiled code runs. It does not change the result; neither does
         the backend.
     random_state : int, RandomState or None, default=None
-        Seed of all randomness. Sample b has seeds of its own, also for every
+        Seed of all randomness. Resample b has seeds of its own, also for every
         `random_state` inside the estimator. In the clustering of the data itself, a
         `random_state` that is set is left alone.
     verbose : int, default=0
@@ -152,17 +151,17 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         Items in a core; items of a cluster that are not in its core; items that are noise
         in the clustering of the data. Every item is in one of the three.
     ensemble_ : LabelEnsemble or PairEvidence
-        The labels of all items in all samples; with a KnownDistribution, how often the
-        pairs of each cluster were together in samples of their own.
+        The labels of all items in all resamples; with a KnownDistribution, how often the
+        pairs of each cluster were together in resamples of their own.
     estimator_ : estimator or callable
-        Fitted to the data as given; to a sample of it for a dask array, and under
+        Fitted to the data as given; to a resample of it for a dask array, and under
         ``Subsample(size=..., label="all")``.
     engine_ : {"batched", "generic"}
-        Which way the samples were clustered.
+        Which way the resamples were clustered.
     n_resamples_ : int
-        Samples drawn, with those that were dropped.
+        Resamples drawn, with those that were dropped.
     n_dropped_resamples_ : int
-        Samples left out because the estimator failed on them.
+        Resamples left out because the estimator failed on them.
     n_features_in_ : int
         Number of features, where X has features.
     feature_names_in_ : ndarray of str
@@ -171,13 +170,13 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
     Notes
     -----
     The guarantee is about pairs, and about stability: a pair of core items lands together
-    in at least ``1 - alpha`` of the samples, but all of them together may do so less often
+    in at least ``1 - alpha`` of the resamples, but all of them together may do so less often
     (`summary` has that share), and a clustering can be stable without being meaningful.
 
     How much is promised of a pair of core items is one of three:
 
     - *the estimate* (``confidence=None``, the paper): it was together in a share of about
-      ``1 - alpha`` of the samples that had both. The search for the largest set favours pairs
+      ``1 - alpha`` of the resamples that had both. The search for the largest set favors pairs
       that got there by luck, so some of them are really below.
     - *per pair* (``guarantee="pair"``): for a pair fixed beforehand, the chance to be counted
       as ``1 - alpha`` and be below it is at most ``1 - confidence``. Among many pairs, some are.
@@ -186,26 +185,26 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
       of pairs compared, which costs some items of the cores.
 
     The last two rest on exact binomial bounds. All three are about the noise of a finite number
-    of samples, and none about whether resampling the data stands in for new data; how far it does
+    of resamples, and none about whether resampling the data stands in for new data; how far it does
     is measured in the calibration study of the documentation.
 
-    With ``n_resamples="auto"`` the samples are looked at as they come: after 200, and each time
+    With ``n_resamples="auto"`` the resamples are looked at as they come: after 200, and each time
     there are a quarter more. Enough there are when no more than 1 % of the items are in another
     core than at the look before, and of the pairs inside of clusters no more than a quarter are
     undecided and could change a core. A pair is decided when its confidence sequence has left
     ``1 - alpha`` behind [2]_; with 95 % confidence no pair is taken for decided wrongly, at any
-    look. As the number of samples then depends on what they show, `confidence` rests on such
-    sequences, too, instead of the binomial bounds. More samples than that change little but still
-    something: the cores of a fit with 5,000 samples differ by some items from those of another.
+    look. As the number of resamples then depends on what they show, `confidence` rests on such
+    sequences, too, instead of the binomial bounds. More resamples than that change little but still
+    something: the cores of a fit with 5,000 resamples differ by some items from those of another.
 
     A `checkpoint` belongs to its data, estimator, resampling, groups, seed, `engine` and
     `keep_models`; if one of them is another, `fit` says which and raises. (Of a callable only its
     name and text can be compared, not the values that it finds elsewhere.) The other parameters
     may change. With ``random_state=None`` the run that goes on takes the seed of the one that
     began. Labels of more than 256 MB stay on the disk: `ensemble_` is then a read-only memory map
-    of a file in that folder. Models are kept only where they are the centres of k-means.
+    of a file in that folder. Models are kept only where they are the centers of k-means.
 
-    While samples are clustered, libraries under the estimator are held to one thread; use
+    While resamples are clustered, libraries under the estimator are held to one thread; use
     `n_jobs`. Random numbers that an estimator or a callable draws from numpy's global
     generator are not seeded.
 
@@ -292,15 +291,15 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> CoreClustering:
-        """Cluster the data and its samples, and find the cores.
+        """Cluster the data and its resamples, and find the cores.
 
         Parameters
         ----------
         X : array-like, sparse matrix, frame, dask array or list of n items
             A list of anything for a callable; a square matrix for an estimator that
-            takes precomputed distances. Of a dask array, samples are fetched and all items
-            labelled block by block, where they are; also the reference clustering is then
-            fitted to a sample. It needs a scheme with ``label="all"``.
+            takes precomputed distances. Of a dask array, resamples are fetched and all items
+            labeled block by block, where they are; also the reference clustering is then
+            fitted to a resample. It needs a scheme with ``label="all"``.
         y : array-like of shape (n_items,), default=None
             Classes, for a classifier; otherwise ignored.
         groups : array-like of shape (n_items,), default=None
@@ -324,14 +323,14 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         """
         features = copy.copy(self)  # gets their names
         problem = check_problem(features, self._estimator(), X, y, groups)
-        on_sample, on_end = self._callbacks(X, y)
+        on_resample, on_end = self._callbacks(X, y)
         with self._open_checkpoint(problem) as kept:
             entropy = draw_entropy(self.random_state) if kept is None else kept.entropy
             reference, names, fitted = problem.reference(entropy)
             if isinstance(problem.scheme, KnownDistribution):
-                found = self._sample_pairs(problem, entropy, reference)
+                found = self._resample_pairs(problem, entropy, reference)
             else:
-                found = self._label_samples(problem, entropy, reference, on_sample, kept)
+                found = self._label_resamples(problem, entropy, reference, on_resample, kept)
         anytime = self.n_resamples == "auto"
         cores = self._cut(found.evidence, reference, anytime=anytime)
         # Only now, so that a fit that fails or is interrupted leaves an earlier one whole.
@@ -371,9 +370,9 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
                 f"checkpoint has no meaning for resampling={problem.scheme!r}, which keeps no "
                 "samples; use checkpoint=None."
             )
-        if self.keep_models and self._batch_labeller(problem) is None:
+        if self.keep_models and self._batch_labeler(problem) is None:
             raise ValueError(
-                "checkpoint keeps models only where they are the centres of k-means under "
+                "checkpoint keeps models only where they are the centers of k-means under "
                 "engine='auto'; use keep_models=False or checkpoint=None."
             )
         settings = settings_of(
@@ -389,18 +388,18 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
         n_items = number_of_items(problem.items)
         return Checkpoint(self.checkpoint, settings, n_items, self.random_state)
 
-    def _label_samples(
+    def _label_resamples(
         self,
         problem: Problem,
         entropy: int,
         reference: NDArray[np.int64],
-        on_sample: Callable[[], None] | None,
+        on_resample: Callable[[], None] | None,
         kept: Checkpoint | None,
     ) -> _Resampled:
-        """Algorithm 3: the same samples for all pairs."""
-        labeller = self._batch_labeller(problem)
+        """Algorithm 3: the same resamples for all pairs."""
+        labeler = self._batch_labeler(problem)
         label = functools.partial(
-            label_samples,
+            label_resamples,
             problem.function,
             problem.items,
             problem.classes,
@@ -410,8 +409,8 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
             # Blocks are what runs in parallel then.
             n_jobs=1 if isinstance(problem.items, BlockedItems) else self.n_jobs,
             verbose=self.verbose,
-            on_sample=on_sample,
-            labeller=labeller,
+            on_resample=on_resample,
+            labeler=labeler,
             keep_models=self.keep_models,
             checkpoint=kept,
         )
@@ -425,26 +424,26 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
                 self.max_memory,
                 self.n_jobs,
             )
-            labelling = label_until_settled(label, reference, rule, self.max_resamples)
+            labeling = label_until_settled(label, reference, rule, self.max_resamples)
         else:
-            labelling = label(n_resamples=int(self.n_resamples))
-        report_dropped(labelling.errors, labelling.n_tried)
+            labeling = label(n_resamples=int(self.n_resamples))
+        report_dropped(labeling.errors, labeling.n_tried)
         return _Resampled(
-            labelling.ensemble,
-            labelling.n_tried,
-            len(labelling.errors),
-            labelling.models,
-            "generic" if labeller is None else "batched",
+            labeling.ensemble,
+            labeling.n_tried,
+            len(labeling.errors),
+            labeling.models,
+            "generic" if labeler is None else "batched",
         )
 
-    def _sample_pairs(
+    def _resample_pairs(
         self, problem: Problem, entropy: int, reference: NDArray[np.int64]
     ) -> _Resampled:
-        """Algorithm 2: samples for each pair."""
-        labeller = None
+        """Algorithm 2: resamples for each pair."""
+        labeler = None
         if self.engine == "auto":
-            labeller = dataset_labeller(problem.function.estimator, problem.items)
-        evidence, n_dropped = sample_pairs(
+            labeler = dataset_labeler(problem.function.estimator, problem.items)
+        evidence, n_dropped = resample_pairs(
             problem.function,
             problem.items,
             problem.classes,
@@ -454,37 +453,37 @@ class CoreClustering(CallbackSupportMixin, CoreAnswers, ClusterMixin, BaseEstima
             entropy=entropy,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
-            labeller=labeller,
+            labeler=labeler,
         )
-        engine = "generic" if labeller is None else "batched"
+        engine = "generic" if labeler is None else "batched"
         return _Resampled(evidence, int(self.n_resamples), n_dropped, [], engine)
 
-    def _batch_labeller(self, problem: Problem) -> BatchLabeller | None:
+    def _batch_labeler(self, problem: Problem) -> BatchLabeler | None:
         scheme = cast(Scheme, problem.scheme)
         if self.engine != "auto" or isinstance(scheme, (SmoothedBootstrap, ParametricBootstrap)):
             return None
-        estimator, everyone = problem.function.estimator, scheme.label != "sample"
-        labeller = batch_labeller(estimator, problem.items, everyone=everyone)
-        can_keep = hasattr(labeller, "label_and_keep")
-        return labeller if can_keep or not self.keep_models else None
+        estimator, everyone = problem.function.estimator, scheme.label != "drawn"
+        labeler = batch_labeler(estimator, problem.items, everyone=everyone)
+        can_keep = hasattr(labeler, "label_and_keep")
+        return labeler if can_keep or not self.keep_models else None
 
     def _callbacks(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Return what to call after each sample and at the end, for scikit-learn's callbacks."""
+        """Return what to call after each resample and at the end, for scikit-learn's callbacks."""
         if not hasattr(self, "_init_callback_context"):
             return None, lambda: None
         context = self._init_callback_context(max_subtasks=self._most_resamples())
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
 
-        def on_sample() -> None:
-            sample = context.subcontext(task_name="resample")
-            sample.call_on_fit_task_begin(estimator=self)
-            sample.call_on_fit_task_end(estimator=self)
+        def on_resample() -> None:
+            resample = context.subcontext(task_name="resample")
+            resample.call_on_fit_task_begin(estimator=self)
+            resample.call_on_fit_task_end(estimator=self)
 
         def on_end() -> None:
             context.call_on_fit_task_end(estimator=self, X=X, y=y)
 
         has_callbacks = bool(getattr(self, "_skl_callbacks", []))
-        return (on_sample if has_callbacks else None), on_end
+        return (on_resample if has_callbacks else None), on_end
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -15,7 +15,8 @@ from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from coreclust._validation import (
+from coreclust._utils.constants import DEFAULT_MAX_MEMORY
+from coreclust._utils.validation import (
     check_alpha,
     check_confidence,
     check_guarantee,
@@ -34,13 +35,10 @@ from coreclust.clique import (
     conflict_graphs,
     largest_independent_set,
 )
-from coreclust.ensemble import LabelEnsemble
-from coreclust.pair_evidence import PairEvidence
-from coreclust.pairs import group_counts, pack_labels
-from coreclust.rules import edge_table
-
-#: Bytes for the conflicts of a cluster.
-DEFAULT_MAX_MEMORY = 2e9
+from coreclust.evidence._counting import group_counts, pack_labels
+from coreclust.evidence._ensemble import LabelEnsemble
+from coreclust.evidence._pair_evidence import PairEvidence
+from coreclust.evidence._rule import edge_table
 
 _LABELS_WORTH_THREADS = 5_000_000
 
@@ -62,7 +60,7 @@ class Core:
     upper_bound : int
         No core of this cluster is larger: proven.
     strength : ndarray of float of shape (n_members,)
-        For each member, the share of its meetings with other members, over all samples,
+        For each member, the share of its meetings with other members, over all resamples,
         in which the two had the same label. NaN for an item that never met another.
     limited_by : {"time_limit", "max_memory", None}
         What kept the core from being proven largest, if anything did.
@@ -135,7 +133,7 @@ def core_clusters(
     Parameters
     ----------
     ensemble : LabelEnsemble or PairEvidence
-        The labels of the items in m samples, or the evidence on each pair by itself.
+        The labels of the items in m resamples, or the evidence on each pair by itself.
     reference_labels : array-like of shape (n_items,)
         Integers or strings; items with a negative integer are in no cluster.
     alpha : float, default=0.1
@@ -147,14 +145,14 @@ def core_clusters(
         Whether the confidence is that all pairs of all cores meet ``1 - alpha``, or that
         one given pair does. Without `confidence` it has no effect.
     noise : {"apart", "together", "absent"}, default="apart"
-        How an item that is noise in a sample counts: as together with no other, as together
-        with others that are noise, or as if it had not been in the sample.
+        How an item that is noise in a resample counts: as together with no other, as together
+        with others that are noise, or as if it had not been in the resample.
     time_limit : float, default=None
         Seconds for the search, over all clusters; pairs are counted to the end. When it strikes,
         the cores are valid but perhaps not the largest; `Core.upper_bound` says how far off they
         can be.
     anytime : bool, default=False
-        Whether the confidence has to hold although the number of samples was chosen by looking
+        Whether the confidence has to hold although the number of resamples was chosen by looking
         at them; it then rests on a confidence sequence, and cores are somewhat smaller. Without
         `confidence` it has no effect.
     max_memory : float, default=2e9
@@ -170,7 +168,7 @@ def core_clusters(
     -------
     cores : list of Core
         One a cluster, sorted by label. Where several largest cores tie, the choice
-        leans towards items of higher `strength`, then towards those that come first:
+        leans toward items of higher `strength`, then toward those that come first:
         no exchange of one core item for a preferred one leaves a valid core.
 
     Examples
@@ -240,7 +238,7 @@ def core_path(
         check_confidence(confidence)
     sizes = np.bincount(codes[codes >= 0], minlength=names.size)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # too few samples at one end of a path are no surprise
+        warnings.simplefilter("ignore")  # too few resamples at one end of a path are no surprise
         tables = np.array(
             [
                 edge_table(ensemble, sizes, alpha, level, guarantee, anytime=anytime)
@@ -440,7 +438,7 @@ def _conflicts(
     deadline: Deadline,
     max_memory: float,
 ) -> tuple[NDArray[np.intp], Graph, NDArray[np.bool_]]:
-    """Return what :func:`~coreclust.clique.conflicts.conflict_graph` does."""
+    """Return what :func:`~coreclust.clique._conflicts.conflict_graph` does."""
     if isinstance(ensemble, LabelEnsemble):
         packed = pack_labels(ensemble.labels, items, noise)
         return conflict_graph(packed, table, deadline, max_memory)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coreclust._validation import encode_labels
+from coreclust._utils.validation import encode_labels
 
 
 def purity_score(classes: ArrayLike, labels: ArrayLike) -> float:

@@ -295,18 +295,18 @@ def test_scaling(run, folder):
 def test_warnings_are_one_line_without_code(run):
     code, _, err = run("fit noise.csv -k 2 --resamples 3 --json")
     assert code == 0
-    assert "coreclust: warning: 3 samples are too few" in err
+    assert "coreclust: warning: 3 resamples are too few" in err
     assert ".py:" not in err
 
 
 def test_a_failure_is_one_line_and_exit_code_1(run, monkeypatch):
     def fail(*_args, **_options):
-        raise RuntimeError("more than half\nof the samples failed")
+        raise RuntimeError("more than half\nof the resamples failed")
 
     monkeypatch.setattr(CoreClustering, "fit", fail)
     code, out, err = run("fit noise.csv -k 2 --json")
     assert (code, out) == (1, "")
-    assert err == "coreclust: error: more than half of the samples failed\n"
+    assert err == "coreclust: error: more than half of the resamples failed\n"
 
 
 def test_without_matplotlib_there_are_tables_but_no_pictures(run, folder, monkeypatch):

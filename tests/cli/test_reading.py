@@ -287,7 +287,7 @@ def test_no_header(read):
         ([["NA", "1"], ["3", "4"]], False),
     ],
 )
-def test_headers_are_recognised(rows, expected):
+def test_headers_are_recognized(rows, expected):
     assert has_header(rows, NOTHING) is expected
 
 

@@ -127,7 +127,7 @@ def test_a_large_sparse_graph_with_a_planted_clique():
     np.testing.assert_array_equal(maximum_clique(graph + graph.T), np.sort(planted))
 
 
-def test_ties_lean_towards_low_numbers():
+def test_ties_lean_toward_low_numbers():
     two_triangles = np.zeros((6, 6), dtype=bool)
     two_triangles[:3, :3] = two_triangles[3:, 3:] = True
     cycle = nx.to_numpy_array(nx.cycle_graph(4), dtype=bool)

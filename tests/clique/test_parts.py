@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from coreclust.clique.branch import branch_and_bound
-from coreclust.clique.conflicts import _steady_items, conflict_free_set, conflict_graph
-from coreclust.clique.deadline import Deadline
-from coreclust.clique.folding import FoldedGraph
-from coreclust.clique.graph import Graph
-from coreclust.clique.local_search import improve_independent_set, prefer_low_numbers
-from coreclust.clique.reductions import reduce_graph
-from coreclust.clique.solve import largest_independent_set
+from coreclust.clique._branch import branch_and_bound
+from coreclust.clique._conflicts import _steady_items, conflict_free_set, conflict_graph
+from coreclust.clique._deadline import Deadline
+from coreclust.clique._folding import FoldedGraph
+from coreclust.clique._graph import Graph
+from coreclust.clique._local_search import improve_independent_set, prefer_low_numbers
+from coreclust.clique._reductions import reduce_graph
+from coreclust.clique._solve import largest_independent_set
 from coreclust.evidence import apart_table
-from coreclust.pairs import pack_labels, row_bits
+from coreclust.evidence._counting import pack_labels, row_bits
 from twins import (
     adjacencies,
     clique_number,

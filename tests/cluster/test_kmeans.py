@@ -23,12 +23,12 @@ def test_scikit_learn_check(estimator, check):
 def mixture(seed, n=None, d=None, k=None):
     rng = np.random.default_rng(seed)
     n, d, k = n or rng.integers(20, 300), d or rng.integers(1, 9), k or rng.integers(2, 9)
-    centres = 3 * rng.normal(size=(k, d))
-    return centres[rng.integers(k, size=n)] + rng.normal(size=(n, d)), int(k)
+    centers = 3 * rng.normal(size=(k, d))
+    return centers[rng.integers(k, size=n)] + rng.normal(size=(n, d)), int(k)
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_same_inertia_as_scikit_learn_from_the_same_centres(seed):
+def test_same_inertia_as_scikit_learn_from_the_same_centers(seed):
     X, k = mixture(seed)
     rng = np.random.default_rng([1, seed])
     init = X[rng.choice(len(X), k, replace=False)]
@@ -40,21 +40,21 @@ def test_same_inertia_as_scikit_learn_from_the_same_centres(seed):
     np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, rtol=1e-8)
 
 
-def lloyd_twin(X, weights, centres):
-    """Lloyd's algorithm, plainly, from centres that leave no cluster empty."""
+def lloyd_twin(X, weights, centers):
+    """Lloyd's algorithm, plainly, from centers that leave no cluster empty."""
     labels = None
     while True:
-        distances = ((X[:, None] - centres[None]) ** 2).sum(-1)
+        distances = ((X[:, None] - centers[None]) ** 2).sum(-1)
         new = distances.argmin(1)
         if labels is not None and (new == labels).all():
-            return labels, centres
+            return labels, centers
         labels = new
-        if np.unique(labels).size < len(centres):
+        if np.unique(labels).size < len(centers):
             return None, None
-        centres = np.array(
+        centers = np.array(
             [
                 np.average(X[labels == c], axis=0, weights=weights[labels == c])
-                for c in range(len(centres))
+                for c in range(len(centers))
             ]
         )
 
@@ -66,12 +66,12 @@ def test_bounds_change_nothing(seed):
     rng = np.random.default_rng([2, seed])
     weights = rng.random(len(X)) + 0.1
     init = X[rng.choice(len(X), k, replace=False)]
-    labels, centres = lloyd_twin(X, weights, init)
+    labels, centers = lloyd_twin(X, weights, init)
     if labels is None:
         return
     ours = KMeans(k, init=init).fit(X, sample_weight=weights)
     np.testing.assert_array_equal(ours.labels_, labels)
-    np.testing.assert_allclose(ours.cluster_centers_, centres)
+    np.testing.assert_allclose(ours.cluster_centers_, centers)
 
 
 def test_weights_equal_copies():
@@ -102,7 +102,7 @@ def test_seeding_with_weights_draws_like_copies():
 
 
 def test_mean_inertia_is_no_worse_than_scikit_learns():
-    # Over 8 datasets and 15 seeds; a worse seeding shows as several per cent.
+    # Over 8 datasets and 15 seeds; a worse seeding shows as several percent.
     ratios = []
     for data_seed in range(8):
         X, _ = mixture(data_seed, n=200, d=4, k=6)
@@ -146,7 +146,7 @@ def test_items_of_no_weight_get_a_label_but_no_say():
     assert kmeans.labels_[4] == kmeans.labels_[3]
 
 
-def test_predict_is_the_nearest_centre():
+def test_predict_is_the_nearest_center():
     X, k = mixture(3)
     kmeans = KMeans(k, random_state=0).fit(X)
     new = np.random.default_rng(0).normal(size=(50, X.shape[1]))

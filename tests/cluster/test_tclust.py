@@ -13,10 +13,10 @@ from sklearn import cluster
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from coreclust.cluster import concentration
-from coreclust.cluster.tclust import TClust
-from coreclust.cluster.trimmed import TrimmedKMeans
-from coreclust.pairs import ABSENT, NOISE
+from coreclust._utils.constants import ABSENT, NOISE
+from coreclust.cluster import _concentration as concentration
+from coreclust.cluster._tclust import TClust
+from coreclust.cluster._trimmed import TrimmedKMeans
 
 
 @parametrize_with_checks([TClust(3), TClust(2, trim=0.0, equal_weights=True)])
@@ -25,7 +25,7 @@ def test_scikit_learn_check(estimator, check):
 
 
 def cost(m, variances, size, factor):
-    """What the truncation minimises."""
+    """What the truncation minimizes."""
     truncated = np.clip(variances, m, factor * m)
     return (size[:, None] * (np.log(truncated) + variances / truncated)).sum()
 
@@ -157,7 +157,7 @@ def test_a_step_is_that_of_plain_numpy(seed, factor):
         assert concentration.expect(*args, -np.inf)[0] == pytest.approx(objective)
         np.testing.assert_array_equal(work.label, label)
         np.testing.assert_array_equal(work.kept, kept)
-        concentration.maximise(*args)
+        concentration.maximize(*args)
         np.testing.assert_allclose(models.centers[0], clusters[0])
         covariances = np.einsum(
             "jva,jv,jvb->jab", models.axes[0], models.variances[0], models.axes[0]
@@ -185,7 +185,7 @@ def test_the_objective_never_falls(seed, trim, factor, equal_weights):
     objectives = []
     for _ in range(10):
         objectives.append(concentration.expect(*args, -np.inf)[0])
-        concentration.maximise(*args)
+        concentration.maximize(*args)
         assert models.variances[0].max() <= factor * models.variances[0].min() * (1 + 1e-12)
     assert np.isfinite(objectives).all()
     assert (np.diff(objectives) >= -1e-9 * np.abs(objectives[1:])).all()
@@ -374,7 +374,7 @@ def test_parameters_out_of_range_are_refused(blobs, name, value):
     with pytest.raises(ValueError, match=f"'{name}' parameter of TClust must be"):
         TClust(2, **{name: value}).fit(blobs)
     with pytest.raises(ValueError, match=f"'{name}' parameter of TClust must be"):
-        TClust(2, **{name: value})._batch_labeller(blobs)
+        TClust(2, **{name: value})._batch_labeler(blobs)
 
 
 @pytest.mark.parametrize("equal_weights", [False, True])
@@ -389,14 +389,14 @@ def test_a_batch_has_the_labels_of_the_estimator(blobs, name, equal_weights):
     counts[4, :4] = 1  # trims too much of them
     seeds = rng.integers(2**31, size=15)
     estimator = TClust(4, trim=0.1, equal_weights=equal_weights, n_init=10, n_refine=3)
-    labeller = pickle.loads(pickle.dumps(estimator._batch_labeller(X)))  # noqa: S301
-    labels, failed = labeller(counts, seeds)
+    labeler = pickle.loads(pickle.dumps(estimator._batch_labeler(X)))  # noqa: S301
+    labels, failed = labeler(counts, seeds)
     np.testing.assert_array_equal(np.flatnonzero(failed), [3, 4])
-    for sample in np.flatnonzero(~failed):
-        items = np.flatnonzero(counts[sample])
+    for resample in np.flatnonzero(~failed):
+        items = np.flatnonzero(counts[resample])
         expected = np.full(len(X), ABSENT)
-        estimator.set_params(random_state=int(seeds[sample]))
-        expected[items] = estimator.fit_predict(X[items], sample_weight=counts[sample, items])
-        np.testing.assert_array_equal(labels[sample], expected)
-    again, _ = labeller(counts[::-1], seeds[::-1])
+        estimator.set_params(random_state=int(seeds[resample]))
+        expected[items] = estimator.fit_predict(X[items], sample_weight=counts[resample, items])
+        np.testing.assert_array_equal(labels[resample], expected)
+    again, _ = labeler(counts[::-1], seeds[::-1])
     np.testing.assert_array_equal(again[::-1], labels)

@@ -11,9 +11,9 @@ from sklearn import cluster, datasets
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from coreclust.cluster import concentration
-from coreclust.cluster.trimmed import TrimmedKMeans, distinct_rows
-from coreclust.pairs import ABSENT, NOISE
+from coreclust._utils.constants import ABSENT, NOISE
+from coreclust.cluster import _concentration as concentration
+from coreclust.cluster._trimmed import TrimmedKMeans, distinct_rows
 
 
 @parametrize_with_checks([TrimmedKMeans(3), TrimmedKMeans(2, trim=0.0)])
@@ -24,15 +24,15 @@ def test_scikit_learn_check(estimator, check):
 def planted(seed, n_outliers=30):
     """Three unit balls of 90 items each, and a tenth of outliers far away on one side."""
     rng = np.random.default_rng(seed)
-    centres = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])
-    balls = np.repeat(centres, 90, axis=0) + rng.normal(size=(270, 2))
+    centers = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])
+    balls = np.repeat(centers, 90, axis=0) + rng.normal(size=(270, 2))
     outliers = rng.uniform(60, 200, size=(n_outliers, 2))
     truth = np.r_[np.repeat([0, 1, 2], 90), np.full(n_outliers, 3)]
     return np.vstack([balls, outliers]), truth
 
 
 def one_step(X, weight, to_trim, centers):
-    """Trimmed k-means' step in plain numpy: labels, kept weights, inertia, new centres."""
+    """Trimmed k-means' step in plain numpy: labels, kept weights, inertia, new centers."""
     squared = ((X[:, None] - centers) ** 2).sum(-1)
     label, distance = squared.argmin(1), squared.min(1)
     kept = weight.astype(float)
@@ -65,7 +65,7 @@ def test_a_step_is_that_of_plain_numpy(seed):
     _, _, models, _, work = args
     models.centers[0] = centers
     objective, _, _ = concentration.expect(*args, -np.inf)
-    concentration.maximise(*args)
+    concentration.maximize(*args)
     np.testing.assert_array_equal(work.label, label)
     np.testing.assert_array_equal(work.kept, kept)
     assert objective == pytest.approx(-inertia)
@@ -83,7 +83,7 @@ def test_inertia_never_rises(seed, trim):
     objectives = []
     for _ in range(8):
         objectives.append(concentration.expect(*args, -np.inf)[0])
-        concentration.maximise(*args)
+        concentration.maximize(*args)
     assert (np.diff(objectives) >= -1e-9).all()
     assert np.isfinite(args[2].centers).all()
 
@@ -93,7 +93,7 @@ def test_empty_clusters_go_to_the_items_that_fit_worst():
     args = compiled(X, np.ones(5), 1.0, 3)
     args[2].centers[0] = [[1.0], [-500.0], [-600.0]]
     concentration.expect(*args, -np.inf)
-    concentration.maximise(*args)
+    concentration.maximize(*args)
     np.testing.assert_array_equal(args[2].centers[0].ravel(), [13 / 4, 10, 0])
 
 
@@ -216,7 +216,7 @@ def test_too_few_items_are_refused():
     with pytest.raises(ValueError, match="n_clusters=3 is more than the 2 distinct items"):
         TrimmedKMeans(3).fit(X)
     with pytest.raises(ValueError, match="n_clusters=3 is more than the 2 distinct items"):
-        TrimmedKMeans(3)._batch_labeller(X)
+        TrimmedKMeans(3)._batch_labeler(X)
     with pytest.raises(ValueError, match=r"trim=0.95 keeps 1 of n_samples=20.*n_clusters=2"):
         TrimmedKMeans(2, trim=0.95).fit(X)
     with pytest.raises(ValueError, match="squares are too large"):
@@ -275,14 +275,14 @@ def test_a_batch_has_the_labels_of_the_estimator(blobs, name):
     counts[4, :4] = 1  # trims too much of them
     seeds = rng.integers(2**31, size=20)
     estimator = TrimmedKMeans(4, trim=0.1, n_init=10, n_refine=3)
-    labeller = pickle.loads(pickle.dumps(estimator._batch_labeller(X)))  # noqa: S301
-    labels, failed = labeller(counts, seeds)
+    labeler = pickle.loads(pickle.dumps(estimator._batch_labeler(X)))  # noqa: S301
+    labels, failed = labeler(counts, seeds)
     np.testing.assert_array_equal(np.flatnonzero(failed), [3, 4])
-    for sample in np.flatnonzero(~failed):
-        items = np.flatnonzero(counts[sample])
+    for resample in np.flatnonzero(~failed):
+        items = np.flatnonzero(counts[resample])
         expected = np.full(len(X), ABSENT)
-        estimator.set_params(random_state=int(seeds[sample]))
-        expected[items] = estimator.fit_predict(X[items], sample_weight=counts[sample, items])
-        np.testing.assert_array_equal(labels[sample], expected)
-    again, _ = labeller(counts[::-1], seeds[::-1])
+        estimator.set_params(random_state=int(seeds[resample]))
+        expected[items] = estimator.fit_predict(X[items], sample_weight=counts[resample, items])
+        np.testing.assert_array_equal(labels[resample], expected)
+    again, _ = labeler(counts[::-1], seeds[::-1])
     np.testing.assert_array_equal(again[::-1], labels)

@@ -98,7 +98,7 @@ PICTURES = {draw.__name__: draw for draw in (scatter, heatmap, alpha_path, clust
 
 
 def small(display):
-    """Return what is inside the axes of a display as a small grey picture.
+    """Return what is inside the axes of a display as a small gray picture.
 
     Without the letters around them, whose size is the business of matplotlib's release.
     """

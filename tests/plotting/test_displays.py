@@ -11,6 +11,7 @@ from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import make_blobs
 
 from coreclust import CoreClustering
+from coreclust._inspection.tables import item_strengths
 from coreclust.plotting import (
     AlphaPathDisplay,
     ClusterSizesDisplay,
@@ -21,7 +22,6 @@ from coreclust.plotting import (
 from coreclust.plotting._items import ordered_items
 from coreclust.plotting._style import look_of
 from coreclust.resampling import KnownDistribution
-from coreclust.tables import item_strengths
 
 DISPLAYS = [AlphaPathDisplay, ClusterSizesDisplay, CooccurrenceDisplay, StrengthDisplay]
 LONG_NAME = "$ a name of which nobody would see the end if it was not cut somewhere"
@@ -113,11 +113,11 @@ def test_the_names_of_clusters_do_not_overlap(many):
             assert lower.y1 <= upper.y0 + 1
 
 
-def test_looks_differ_even_in_grey():
+def test_looks_differ_even_in_gray():
     looks = [look_of(cluster) for cluster in range(70)]
-    assert len({(look.colour, look.marker) for look in looks}) == 70
-    greys = [(look.marker, str(look.dashes)) for look in looks[:10]]
-    assert len(set(greys)) == 10
+    assert len({(look.color, look.marker) for look in looks}) == 70
+    grays = [(look.marker, str(look.dashes)) for look in looks[:10]]
+    assert len(set(grays)) == 10
 
 
 def test_a_long_legend_says_what_it_leaves_out(many):
@@ -139,7 +139,7 @@ class TestHeatmap:
         display = CooccurrenceDisplay.from_estimator(fitted, max_items=20)
         n_drawn = len(display.matrix)
         assert 15 <= n_drawn <= 20
-        assert display.ax_.get_title().startswith(f"a sample of {n_drawn} of 60 items")
+        assert display.ax_.get_title().startswith(f"a resample of {n_drawn} of 60 items")
         again = CooccurrenceDisplay.from_estimator(fitted, max_items=20)
         np.testing.assert_array_equal(display.matrix, again.matrix)
 

@@ -4,8 +4,8 @@ from scipy.sparse import csr_array
 from sklearn.cluster import DBSCAN, KMeans
 
 from coreclust import CoreClustering
+from coreclust._inspection.tables import item_strengths
 from coreclust.plotting._items import check_positions, ordered_items, project
-from coreclust.tables import item_strengths
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import pytest
 from sklearn.cluster import KMeans
 
 from coreclust import CoreClustering
-from coreclust.report.content import MAX_TEXT
-from coreclust.verdict import headline
+from coreclust._inspection.verdict import headline
+from coreclust.report._content import MAX_TEXT
 
 FILLED = """async () => {
     const frame = () => new Promise((next) => requestAnimationFrame(next));
@@ -209,10 +209,10 @@ def test_dark_and_light_and_narrow(open_tab, report):
 
 
 def contrast(first, second):
-    """The contrast of two colours, by the definition of the WCAG."""
+    """The contrast of two colors, by the definition of the WCAG."""
 
-    def luminance(colour):
-        parts = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    def luminance(color):
+        parts = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
         linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
         return float(linear @ [0.2126, 0.7152, 0.0722])
 
@@ -224,15 +224,15 @@ def contrast(first, second):
 def test_text_has_contrast(open_tab, report, scheme):
     tab = open_tab(report, color_scheme=scheme).ready()
     names = ["ink", "faint", "link", "paper", "card"]
-    colours = tab.page.evaluate(
+    colors = tab.page.evaluate(
         """(names) => names.map((name) =>
             getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim())""",
         names,
     )
-    colour = dict(zip(names, colours, strict=True))
+    color = dict(zip(names, colors, strict=True))
     for text in ("ink", "faint", "link"):
         for ground in ("paper", "card"):
-            assert contrast(colour[text], colour[ground]) >= 4.5
+            assert contrast(color[text], color[ground]) >= 4.5
 
 
 def test_the_keyboard_reaches_everything(tab):

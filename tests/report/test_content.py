@@ -7,9 +7,9 @@ from hypothesis.extra import numpy as npst
 from sklearn.cluster import DBSCAN, KMeans
 
 from coreclust import CoreClustering, LabelEnsemble
-from coreclust.pairs import ABSENT
-from coreclust.report import content
-from coreclust.report.closest import closest_clusters
+from coreclust._inspection.closest import closest_clusters
+from coreclust._utils.constants import ABSENT
+from coreclust.report import _content as content
 from coreclust.resampling import KnownDistribution
 
 

@@ -11,10 +11,11 @@ import pytest
 from sklearn.cluster import DBSCAN, KMeans
 
 from coreclust import CoreClustering
+from coreclust._inspection.verdict import explanation, headline
 from coreclust.plotting._style import MARKERS
-from coreclust.report import content, report_html
-from coreclust.report.page import _MARKERS
-from coreclust.verdict import explanation, headline
+from coreclust.report import _content as content
+from coreclust.report import report_html
+from coreclust.report._page import _MARKERS
 
 HOSTILE = [
     "<script>window.hacked = 1</script>",
@@ -139,12 +140,12 @@ def test_hostile_content_adds_no_element(fitted, hostile, blobs):
 
 
 def test_a_sample_is_told_of(fitted, blobs, monkeypatch):
-    assert "A sample of" not in report_html(fitted, blobs)
+    assert "A resample of" not in report_html(fitted, blobs)
     monkeypatch.setattr(content, "MAX_ITEMS", 20)
     html = report_html(fitted, blobs)
     n_shown = len(data_of(html)["items"]["id"])
     assert n_shown <= 20
-    assert f"A sample of {n_shown} of 60 items" in html
+    assert f"A resample of {n_shown} of 60 items" in html
     # Counts are of all items, all the same.
     assert sum(cluster["size"] for cluster in data_of(html)["clusters"]) == 60
 

@@ -89,7 +89,7 @@ def add_reading(command: Any) -> None:
 def add_sampling(
     command: Any, *, resamples: int, schemes: tuple[str, ...] = SCHEMES, auto: bool = False
 ) -> None:
-    """Add how samples are drawn; with `auto`, their number may be left to the samples."""
+    """Add how resamples are drawn; with `auto`, their number may be left to the resamples."""
     group = command.add_argument_group("the samples")
     group.add_argument(
         "--alpha",
@@ -110,7 +110,7 @@ def add_sampling(
         "--scheme",
         choices=schemes,
         default="bootstrap",
-        help="how samples are drawn: bootstrap; the same, but labelling all items or those out "
+        help="how resamples are drawn: bootstrap; the same, but labeling all items or those out "
         "of bag; subsample (half the items); smoothed (a bootstrap that moves the copies); "
         "default: %(default)s",
     )

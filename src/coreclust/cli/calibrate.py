@@ -45,7 +45,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    from coreclust.calibration.study import calibrate
+    from studies.calibration.study import calibrate
 
     outcome = calibrate(
         arguments.designs,
@@ -60,7 +60,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _design(text: str) -> str:
-    from coreclust.calibration.designs import DESIGNS
+    from studies.calibration.designs import DESIGNS
 
     if text not in DESIGNS:
         raise argparse.ArgumentTypeError(f"{text} is not one of {', '.join(DESIGNS)}")

@@ -33,7 +33,7 @@ def add(commands: Any) -> None:
         "compare",
         usage="-k K",
         summary="which algorithm suits a table",
-        text="Core cluster a table by several algorithms, on the same samples: how much of each\n"
+        text="Core cluster a table by several algorithms, on the same resamples: how much of each\n"
         "clustering is stable, and where they agree. Writes comparison.csv, agreement.csv,\n"
         "comparison.json and a picture.",
         examples=_EXAMPLES,
@@ -139,7 +139,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _verdict(comparison: Any) -> str:
-    from coreclust.verdict import percent
+    from coreclust._inspection.verdict import percent
 
     weak = [found.weak_fraction for found in comparison.measures]
     best = min(range(len(weak)), key=weak.__getitem__)
@@ -175,7 +175,7 @@ def _write_tables(out: Path, comparison: Any, rows: Any) -> dict[str, Path]:
 
 def _draw(arguments: argparse.Namespace, out: Path, comparison: Any) -> dict[str, Path]:
     from coreclust.cli.output import notice, save_figure
-    from coreclust.plotting.selection import ComparisonDisplay
+    from coreclust.plotting._selection import ComparisonDisplay
 
     try:
         display = ComparisonDisplay.from_comparison(comparison)

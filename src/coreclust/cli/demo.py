@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from coreclust._utils.files import write_whole
 from coreclust.cli.arguments import probability, whole
-from coreclust.files import write_whole
 
 
 def add(commands: Any) -> None:
@@ -39,7 +39,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from sklearn.datasets import load_iris
 
     from coreclust import CoreClustering
-    from coreclust.verdict import verdict
+    from coreclust._inspection.verdict import verdict
 
     arguments.out.mkdir(parents=True, exist_ok=True)
     X = load_iris(as_frame=True).data
@@ -51,7 +51,7 @@ def _run(arguments: argparse.Namespace) -> None:
         random_state=arguments.seed,
         verbose=1,
     ).fit(X)
-    print(f"Iris, {len(X)} flowers, {estimator}, {arguments.resamples} bootstrap samples\n")
+    print(f"Iris, {len(X)} flowers, {estimator}, {arguments.resamples} bootstrap resamples\n")
     print(cc.summary().to_string(index=False, float_format="{:.3f}".format))
     print(f"\n{verdict(cc)}")
     table = arguments.out / "core_clusters.csv"

@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
         usage="-k K",
         summary="core clusters of a table",
         text="Find the core of every cluster of a table: the largest set of items in which every\n"
-        "two land together in nearly all samples. Writes core_clusters.csv (a row an item),\n"
+        "two land together in nearly all resamples. Writes core_clusters.csv (a row an item),\n"
         "summary.json, pictures and, with --report, a page to look at.",
         examples=_EXAMPLES,
     )
@@ -57,7 +57,7 @@ def add(commands: Any) -> None:
         "--checkpoint",
         type=Path,
         metavar="DIR",
-        help="keep finished samples in this folder; after an interruption the same command goes "
+        help="keep finished resamples in this folder; after an interruption the same command goes "
         "on from there",
     )
     rules = fit.add_argument_group("the rules")
@@ -71,7 +71,7 @@ def add(commands: Any) -> None:
         "--noise",
         choices=("apart", "together", "absent"),
         default="apart",
-        help="what two trimmed items are in a sample; default: %(default)s",
+        help="what two trimmed items are in a resample; default: %(default)s",
     )
     rules.add_argument(
         "--time-limit", type=seconds, metavar="S", help="seconds for the search for cores"
@@ -82,6 +82,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    from coreclust._inspection.verdict import verdict
     from coreclust.cli.loading import check_classes, check_k, check_k_given, load, stem
     from coreclust.cli.output import (
         command_of,
@@ -92,7 +93,6 @@ def _run(arguments: argparse.Namespace) -> None:
         to_json,
         write_json,
     )
-    from coreclust.verdict import verdict
 
     if arguments.algorithm in CLUSTERERS:
         check_k_given(arguments.k)
@@ -170,9 +170,9 @@ def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
 
 
 def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) -> dict[str, Any]:
+    from coreclust._inspection.verdict import verdict
     from coreclust.cli.output import made_from
     from coreclust.metrics import purity_score, weak_fraction
-    from coreclust.verdict import verdict
 
     summary: dict[str, Any] = {
         "verdict": verdict(cc),
@@ -201,7 +201,7 @@ def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) ->
 
 def _items(table: Table, cc: CoreClustering) -> dict[str, list[Any]]:
     """Return the columns of the table of items."""
-    from coreclust.tables import item_strengths
+    from coreclust._inspection.tables import item_strengths
 
     names = cc.cluster_names_.tolist()
     cluster = [names[code] if code >= 0 else None for code in cc.reference_labels_.tolist()]

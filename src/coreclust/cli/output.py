@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coreclust import __version__
+from coreclust._utils.files import write_whole
 from coreclust.cli.errors import InputError
-from coreclust.files import write_whole
 
 if TYPE_CHECKING:
     from coreclust.cli.reading import Table

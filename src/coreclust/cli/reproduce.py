@@ -27,7 +27,7 @@ def add(commands: Any) -> None:
         "--all", action="store_true", help="everything, and a page about it (the default)"
     )
     reproduce.add_argument(
-        "--quick", action="store_true", help="a few minutes: fewer samples, without what is slow"
+        "--quick", action="store_true", help="a few minutes: fewer resamples, without what is slow"
     )
     reproduce.add_argument(
         "--out",
@@ -52,9 +52,9 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    from coreclust.paper.plan import FIGURES, TABLES
-    from coreclust.paper.render import to_terminal, wants_colour
-    from coreclust.paper.reproduce import reproduce
+    from studies.paper.plan import FIGURES, TABLES
+    from studies.paper.render import to_terminal, wants_color
+    from studies.paper.reproduce import reproduce
 
     tables: tuple[int, ...] = TABLES
     figures: tuple[int, ...] = FIGURES
@@ -73,7 +73,7 @@ def _run(arguments: argparse.Namespace) -> None:
         verbose=1,
     )
     for table in outcome.tables:
-        print(to_terminal(table, colour=wants_colour(sys.stdout)))
+        print(to_terminal(table, color=wants_color(sys.stdout)))
     for path in outcome.files:
         print(path)
     if outcome.left_out:

@@ -184,7 +184,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _draw(arguments: argparse.Namespace, out: Path, number: Any) -> dict[str, Path]:
     from coreclust.cli.output import notice, save_figure
-    from coreclust.plotting.selection import ClusterNumberDisplay
+    from coreclust.plotting._selection import ClusterNumberDisplay
 
     try:
         display = ClusterNumberDisplay.from_selection(number)

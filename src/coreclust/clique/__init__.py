@@ -1,16 +1,16 @@
 """The exact core: conflict graph, reductions, bounds, branch and bound."""
 
-from coreclust.clique.conflicts import (
+from coreclust.clique._conflicts import (
     TooManyConflictsError,
     conflict_free_set,
     conflict_graph,
     conflict_graphs,
     undecided_pairs,
 )
-from coreclust.clique.deadline import Deadline
-from coreclust.clique.graph import Graph, Solution
-from coreclust.clique.maximum import maximum_clique
-from coreclust.clique.solve import largest_independent_set
+from coreclust.clique._deadline import Deadline
+from coreclust.clique._graph import Graph, Solution
+from coreclust.clique._maximum import maximum_clique
+from coreclust.clique._solve import largest_independent_set
 
 __all__ = [
     "Deadline",

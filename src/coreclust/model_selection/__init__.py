@@ -1,6 +1,6 @@
 """How many clusters, and which algorithm: what is stable beyond what chance gives."""
 
-from coreclust.model_selection.comparison import AlgorithmComparison, compare_algorithms
-from coreclust.model_selection.number import ClusterNumber, select_n_clusters
+from coreclust.model_selection._comparison import AlgorithmComparison, compare_algorithms
+from coreclust.model_selection._number import ClusterNumber, select_n_clusters
 
 __all__ = ["AlgorithmComparison", "ClusterNumber", "compare_algorithms", "select_n_clusters"]

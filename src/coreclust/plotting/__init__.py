@@ -1,11 +1,11 @@
 """Pictures of core clusterings. matplotlib is imported when one is drawn."""
 
-from coreclust.plotting.alpha_path import AlphaPathDisplay
-from coreclust.plotting.bars import ClusterSizesDisplay
-from coreclust.plotting.heatmap import CooccurrenceDisplay
-from coreclust.plotting.scatter import CoreClusterDisplay
-from coreclust.plotting.selection import ClusterNumberDisplay, ComparisonDisplay
-from coreclust.plotting.strength import StrengthDisplay
+from coreclust.plotting._alpha_path import AlphaPathDisplay
+from coreclust.plotting._bars import ClusterSizesDisplay
+from coreclust.plotting._heatmap import CooccurrenceDisplay
+from coreclust.plotting._scatter import CoreClusterDisplay
+from coreclust.plotting._selection import ClusterNumberDisplay, ComparisonDisplay
+from coreclust.plotting._strength import StrengthDisplay
 
 __all__ = [
     "AlphaPathDisplay",

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.decomposition import PCA
 from sklearn.utils import check_array
 
-from coreclust.tables import item_strengths
+from coreclust._inspection.tables import item_strengths
 
 if TYPE_CHECKING:
     from coreclust.answers import CoreAnswers

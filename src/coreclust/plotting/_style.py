@@ -1,19 +1,19 @@
-"""What all pictures share: colours, markers, a new figure, and where the legend goes."""
+"""What all pictures share: colors, markers, a new figure, and where the legend goes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from coreclust.verdict import shorten
+from coreclust._inspection.verdict import shorten
 
-# Okabe and Ito's palette, which colour-blind people can tell apart, without its yellow. In grey
-# some of its colours look alike: markers and dashes, of which there are not equally many, differ.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Okabe and Ito's palette, which color-blind people can tell apart, without its yellow. In gray
+# some of its colors look alike: markers and dashes, of which there are not equally many, differ.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vP<>hX"
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
 WEAK_HATCH = "/////"
-TRIMMED_COLOUR = "0.45"
+TRIMMED_COLOR = "0.45"
 TRIMMED_FACE = "0.75"
 
 _LONGEST_NAME = 24
@@ -23,7 +23,7 @@ _LARGE_LEGEND, _LARGEST_LEGEND = 16, 29  # rows that fit in 10 and in 7 points
 class Look(NamedTuple):
     """How a cluster is drawn."""
 
-    colour: str
+    color: str
     marker: str
     dashes: Any
 
@@ -31,7 +31,7 @@ class Look(NamedTuple):
 def look_of(cluster: int) -> Look:
     """Return the look of a cluster, by its code."""
     return Look(
-        COLOURS[cluster % len(COLOURS)],
+        COLORS[cluster % len(COLORS)],
         MARKERS[cluster % len(MARKERS)],
         DASHES[cluster % len(DASHES)],
     )
@@ -87,7 +87,7 @@ def status_legend(ax: Any, *, with_trimmed: bool = False) -> None:
     ]
     texts = ["core", "weak"]
     if with_trimmed:
-        handles.append(Patch(facecolor=TRIMMED_FACE, edgecolor=TRIMMED_COLOUR))
+        handles.append(Patch(facecolor=TRIMMED_FACE, edgecolor=TRIMMED_COLOR))
         texts.append("trimmed")
     side_legend(ax, handles, texts)
 

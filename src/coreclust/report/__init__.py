@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from coreclust.report.page import report_html, write_report
+    from coreclust.report._page import report_html, write_report
 
 __all__ = ["report_html", "write_report"]
 
@@ -13,7 +13,7 @@ __all__ = ["report_html", "write_report"]
 def __getattr__(name: str) -> Any:
     # Not at once: the repr of an estimator lives here, too, and draws nothing.
     if name in __all__:
-        from coreclust.report import page
+        from coreclust.report import _page as page
 
         return getattr(page, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,13 +2,13 @@
 
 The Jaccard similarities of fpc's `clusterboot`, the item and cluster consensus of
 consensus clustering, its proportion of ambiguous pairs (PAC) and the adjusted Rand index
-between samples. All are averages: a stable average allows for items that are not, which
+between resamples. All are averages: a stable average allows for items that are not, which
 is what a core is about.
 """
 
-from coreclust.stability.consensus import AmbiguousPairs, Consensus, ambiguous_pairs, consensus
-from coreclust.stability.jaccard import JaccardStability, jaccard_stability
-from coreclust.stability.rand import PairwiseRand, pairwise_rand, reference_rand
+from coreclust.stability._consensus import AmbiguousPairs, Consensus, ambiguous_pairs, consensus
+from coreclust.stability._jaccard import JaccardStability, jaccard_stability
+from coreclust.stability._rand import PairwiseRand, pairwise_rand, reference_rand
 
 __all__ = [
     "AmbiguousPairs",

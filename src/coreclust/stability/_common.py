@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coreclust._validation import encode_reference, is_whole
-from coreclust.ensemble import LabelEnsemble
-from coreclust.seeds import draw_entropy
+from coreclust._utils.seeds import draw_entropy
+from coreclust._utils.validation import encode_reference, is_whole
+from coreclust.evidence._ensemble import LabelEnsemble
 
 BLOCK = 2**20  # pairs at a time: at most about 64 MB of indices, counts and shares
 

@@ -73,7 +73,7 @@ def _decode_as(path: Path, data: bytes, encoding: str) -> str:
 
 
 def _utf16_without_mark(data: bytes) -> str | None:
-    """Recognise UTF-16 by the zeros that are every second byte of Western text."""
+    """Recognize UTF-16 by the zeros that are every second byte of Western text."""
     head = data[:400]
     if len(head) < 4 or len(data) % 2:
         return None

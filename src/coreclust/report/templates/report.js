@@ -7,15 +7,15 @@ const { alphas, clusters, items } = report;
 const PAGE = 25;
 let place = report.fitted;
 
-// What an item is at every alpha, one letter each: weak, trimmed, or the letter of its colour.
-// The charts look colours up by these letters: ten thousand times for a move of the slider.
+// What an item is at every alpha, one letter each: weak, trimmed, or the letter of its color.
+// The charts look colors up by these letters: ten thousand times for a move of the slider.
 const WEAK = "-", TRIMMED = "*";
-const letter = (colour) => String.fromCharCode(97 + colour);
+const letter = (color) => String.fromCharCode(97 + color);
 function lineOf(switches, cluster) {
   if (cluster < 0) return TRIMMED.repeat(alphas.length);
   if (switches === -1) return WEAK.repeat(alphas.length);
   const at = Array.isArray(switches) ? switches : [switches];
-  const filled = letter(cluster % report.nColours);
+  const filled = letter(cluster % report.nColors);
   let line = "", core = false;
   for (let a = 0; a < alphas.length; a++) {
     if (at.includes(a)) core = !core;
@@ -181,18 +181,18 @@ let views = [];
 const SHAPES = report.markers;
 const STAR = "M0,-1.1L0.3,-0.35L1.05,-0.34L0.48,0.16L0.65,0.89L0,0.5L-0.65,0.89L-0.48,0.16L-1.05,-0.34L-0.3,-0.35Z";
 
-function colours() {
+function colors() {
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(name).trim();
   const [ink, faint, paper, grid] = ["--ink", "--faint", "--paper", "--grid"].map(read);
-  const palette = Array.from({ length: report.nColours }, (_, c) => read(`--c${c}`));
+  const palette = Array.from({ length: report.nColors }, (_, c) => read(`--c${c}`));
   const paints = { [WEAK]: paper, [TRIMMED]: faint };
-  palette.forEach((colour, c) => { paints[letter(c)] = colour; });
+  palette.forEach((color, c) => { paints[letter(c)] = color; });
   return { ink, faint, paper, grid, palette, paints };
 }
 
 function signals(more) {
-  return Object.entries({ place, ...colours(), ...more }).map(([name, value]) => ({ name, value }));
+  return Object.entries({ place, ...colors(), ...more }).map(([name, value]) => ({ name, value }));
 }
 
 function axis(orient, scale, title) {
@@ -241,7 +241,7 @@ function curve() {
   const values = lines.flatMap(({ g, name, size, cores }) =>
     cores.map((core, a) => ({ g, a, alpha: alphas[a], weak: 1 - core / size, text: `${name}\nalpha ${alphas[a]}: ${percent(1 - core / size)} weak` })));
   const top = Math.min(Math.max(0.1, ...values.map(({ weak }) => weak)), 1);
-  const colour = { signal: "datum.g < 0 ? faint : palette[datum.g % length(palette)]" };
+  const color = { signal: "datum.g < 0 ? faint : palette[datum.g % length(palette)]" };
   return {
     autosize: { type: "fit", contains: "padding" }, padding: 4,
     signals: signals({ alphas, shapes: SHAPES, step: Math.max(Math.floor(alphas.length / 7), 1) }),
@@ -258,13 +258,13 @@ function curve() {
       } } },
       { type: "group", from: { facet: { name: "one", data: "path", groupby: "g" } }, marks: [
         { type: "line", from: { data: "one" }, encode: { update: {
-          x: { scale: "x", field: "alpha" }, y: { scale: "y", field: "weak" }, stroke: colour,
+          x: { scale: "x", field: "alpha" }, y: { scale: "y", field: "weak" }, stroke: color,
           strokeWidth: { signal: "datum.g < 0 ? 4 : 1.8" }, strokeOpacity: { signal: "datum.g < 0 ? 0.6 : 1" },
         } } },
         { type: "symbol", from: { data: "one" }, encode: { update: {
           x: { scale: "x", field: "alpha" }, y: { scale: "y", field: "weak" },
           shape: { signal: "datum.g < 0 ? 'circle' : shapes[datum.g % length(shapes)]" },
-          fill: colour, size: { value: 60 }, tooltip: { field: "text" },
+          fill: color, size: { value: 60 }, tooltip: { field: "text" },
           // All can be pointed at; few are seen, and not those of two lines at one place.
           opacity: { signal: "datum.g >= 0 && datum.a % step === datum.g % step ? 1 : 0" },
         } } },

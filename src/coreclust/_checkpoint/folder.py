@@ -1,0 +1,330 @@
+"""A folder in which finished resamples are safe, so that a run can go on where it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+import coreclust
+from coreclust._checkpoint.fingerprint import Settings, differences
+from coreclust._checkpoint.locks import Lock
+from coreclust._checkpoint.pieces import Piece, read_piece, write_piece
+from coreclust._sampling.labeling import Block, Labeling
+from coreclust._utils.files import write_whole
+from coreclust._utils.seeds import draw_entropy
+from coreclust.evidence._ensemble import LabelEnsemble, label_dtype
+
+_FORMAT = "coreclust.Checkpoint"
+_VERSION = 1
+_HEADER, _LOCK, _LABELS = "header.json", "lock", "labels.npy"
+
+#: Ensembles of more bytes than this stay on the disk.
+LARGE = 1 << 28
+_MOST_WAITING = 1 << 26  # bytes of labels that wait to be written
+_PATIENCE = 2.0  # seconds between two pieces, at least
+_SHARE = 1 / 50  # of the time may go into writing
+_LOSS = 1 / 100  # of the time may be lost to a crash
+
+
+class Checkpoint:
+    """Finished resamples in a folder, as pieces that are never changed.
+
+    The folder holds ``header.json`` (what the resamples were made from), the pieces, a lock, and
+    for large data ``labels.npy``: all labels in one file, made from the pieces.
+
+    Parameters
+    ----------
+    path : path
+        The folder; it is made if it is missing.
+    settings : dict
+        What the resamples depend on, from :func:`~coreclust._checkpoint.fingerprint.settings_of`. A checkpoint
+        with others is refused.
+    n_items : int
+    random_state : int, RandomState or None
+        Where the entropy comes from. With None, it comes from the checkpoint if there is one.
+
+    Attributes
+    ----------
+    entropy : int
+        What all seeds derive from.
+    n_tried : int
+        Resamples in the checkpoint, with those that failed.
+
+    Raises
+    ------
+    ValueError
+        If the folder is something else, or was made from something else.
+    RuntimeError
+        If another process has it open.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], settings: Settings, n_items: int, random_state: Any
+    ) -> None:
+        self.path = Path(path)
+        self._n_items = n_items
+        self._pieces: list[Piece] = []
+        self._waiting: list[Block] = []
+        self._began = time.monotonic()
+        self._due = self._began + _PATIENCE
+        _make_folder(self.path)
+        self._lock = Lock(self.path / _LOCK)
+        try:
+            self.entropy, self._owner = self._agree(settings, draw_entropy(random_state))
+            self._read_pieces()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._lock.release()
+
+    @property
+    def n_tried(self) -> int:
+        """Samples in the checkpoint, with those that failed."""
+        return self._pieces[-1].end if self._pieces else 0
+
+    def errors(self, n_resamples: int) -> list[str]:
+        """Return the errors of those of the first resamples that failed."""
+        return [
+            error
+            for piece in self._pieces
+            for resample, error in piece.failed
+            if resample < n_resamples
+        ]
+
+    def is_large(self, n_resamples: int) -> bool:
+        """Tell whether so many resamples are better left on the disk."""
+        widest = max((piece.dtype.itemsize for piece in self._pieces), default=1)
+        return n_resamples * self._n_items * widest > LARGE
+
+    def add(self, block: Block) -> None:
+        """Take resamples that follow on the last ones; write them soon."""
+        self._waiting.append(block)
+        if time.monotonic() >= self._due or self._waiting_bytes() > _MOST_WAITING:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is waiting."""
+        if not self._waiting:
+            return
+        begin = time.monotonic()
+        first = self.n_tried
+        path = self.path / f"piece-{first:09}.ccp"
+        try:
+            with _told_of_failure(self):
+                piece = write_piece(path, self._owner, first, self._waiting, self._n_items)
+        except Exception:
+            self._waiting = []  # there is no room for them: do not try again
+            raise
+        # Not before: after an interrupt they are written again, to the same name.
+        self._waiting = []
+        self._pieces.append(piece)
+        now = time.monotonic()
+        # A long run has no need of ten thousand pieces: it may lose a hundredth of its time.
+        self._due = now + max(_PATIENCE, (now - begin) / _SHARE, (now - self._began) * _LOSS)
+
+    def labeling(self, n_resamples: int) -> Labeling | None:
+        """Return the first resamples, as many as there are and at most so many.
+
+        A large ensemble is a read-only memory map of one file in the folder.
+        """
+        parts = [
+            (piece, piece.n_labeled_before(n_resamples))
+            for piece in self._pieces
+            if piece.first < n_resamples
+        ]
+        if not parts:
+            return None
+        dtype = max((_label_type(*part) for part in parts), key=lambda dtype: dtype.itemsize)
+        shape = (sum(n_wanted for _, n_wanted in parts), self._n_items)
+        if self.is_large(n_resamples) and shape[0]:
+            labels = self._map(parts, dtype, shape)
+        else:
+            labels = np.empty(shape, dtype)
+            begin = 0
+            for piece, n_wanted in parts:
+                labels[begin : begin + n_wanted] = piece.labels()[:n_wanted]
+                begin += n_wanted
+        models = [model for piece, n_wanted in parts for model in piece.models()[:n_wanted]]
+        return Labeling(LabelEnsemble._owning(labels.T), self.errors(n_resamples), models)
+
+    def _map(
+        self, parts: list[tuple[Piece, int]], dtype: np.dtype[Any], shape: tuple[int, int]
+    ) -> NDArray[np.signedinteger]:
+        """Put labels into one file, resample after resample, and return it as an array."""
+
+        def write(file: BinaryIO) -> None:
+            # As numpy saves the transpose, which has a row an item, as an ensemble has.
+            head = {"descr": dtype.str, "fortran_order": True, "shape": shape[::-1]}
+            np.lib.format.write_array_header_1_0(file, head)
+            for piece, n_wanted in parts:
+                for resample in piece.labels()[:n_wanted]:
+                    file.write(np.ascontiguousarray(resample, dtype).data)
+
+        path = self.path / _LABELS
+        with _told_of_failure(self):
+            write_whole(path, write)
+        return np.load(path, mmap_mode="r", allow_pickle=False).T
+
+    def _waiting_bytes(self) -> int:
+        return sum(block.labels.nbytes for block in self._waiting)
+
+    def _agree(self, settings: Settings, entropy: int) -> tuple[int, str]:
+        """Return the entropy and the owner of the pieces; make the header if there is none."""
+        path = self.path / _HEADER
+        if not path.exists():
+            _refuse_strangers(self.path)
+            header: dict[str, Any] = {
+                "format": _FORMAT,
+                "version": _VERSION,
+                "entropy": entropy,
+                "settings": settings,
+                "versions": _versions(),
+            }
+            text = json.dumps(header, indent=1).encode()
+            with _told_of_failure(self):
+                write_whole(path, lambda file: file.write(text))
+            return entropy, _digest(text)
+        text = path.read_bytes()
+        header = _read_header(text, self.path)
+        found = differences(header["settings"], settings)
+        if found:
+            raise ValueError(
+                f"checkpoint {str(self.path)!r} was made with {'; and with '.join(found[:3])}: use "
+                "another path, or the same data and settings."
+            )
+        self._warn_of_versions(header["versions"])
+        return header["entropy"], _digest(text)
+
+    def _warn_of_versions(self, then: dict[str, str]) -> None:
+        now = _versions()
+        others = [f"{name} {then.get(name)}" for name in now if then.get(name) != now[name]]
+        if others:
+            warnings.warn(
+                f"checkpoint {str(self.path)!r} was begun with {', '.join(others)}: resamples "
+                "clustered by this version may differ a little from those it would have made.",
+                stacklevel=6,
+            )
+
+    def _read_pieces(self) -> None:
+        """Find the pieces that follow on each other; drop a damaged one and all behind it."""
+        for name in (_HEADER, "piece-", _LABELS):
+            for leftover in self.path.glob(f".{name}*"):
+                leftover.unlink()  # of a write that did not come to its end
+        paths = sorted(self.path.glob("piece-*.ccp"))
+        for place, path in enumerate(paths):
+            piece = read_piece(path, self._owner, self.n_tried, self._n_items)
+            if piece is None:
+                warnings.warn(
+                    f"checkpoint {str(self.path)!r} is damaged at {path.name}: the resamples from "
+                    f"{self.n_tried} on are clustered again.",
+                    RuntimeWarning,
+                    stacklevel=5,
+                )
+                for lost in paths[place:]:
+                    lost.unlink()
+                return
+            self._pieces.append(piece)
+
+
+def _label_type(piece: Piece, n_wanted: int) -> np.dtype[Any]:
+    """Return the smallest type for the first labels of a piece."""
+    if n_wanted == piece.n_labeled:
+        return piece.dtype
+    return np.dtype(label_dtype(int(piece.labels()[:n_wanted].max(initial=0))))
+
+
+@contextlib.contextmanager
+def _told_of_failure(checkpoint: Checkpoint) -> Iterator[None]:
+    """Say of a failed write what is not lost."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"checkpoint {str(checkpoint.path)!r} could not be written "
+            f"({error.strerror or error}); it holds {checkpoint.n_tried} resamples. Make room and "
+            "call fit again to go on from there",
+        ) from error
+
+
+def _make_folder(path: Path) -> None:
+    if path.exists() and not path.is_dir():
+        raise ValueError(
+            f"checkpoint {str(path)!r} must be a folder, or nothing yet, and is a file; use "
+            "another path."
+        )
+    path.mkdir(parents=True, exist_ok=True)
+
+
+def _refuse_strangers(path: Path) -> None:
+    """Refuse a folder that holds something else than an unborn checkpoint."""
+    strangers = [
+        entry.name
+        for entry in path.iterdir()
+        if entry.name != _LOCK and not entry.name.startswith(f".{_HEADER}.")
+    ]
+    if strangers:
+        raise ValueError(
+            f"checkpoint {str(path)!r} is a folder without {_HEADER} that holds other files, such "
+            f"as {min(strangers)!r}; use another path."
+        )
+
+
+def _read_header(text: bytes, path: Path) -> dict[str, Any]:
+    try:
+        header = json.loads(text)
+        sound = (
+            header["format"] == _FORMAT
+            and isinstance(header["version"], int)
+            and isinstance(header["entropy"], int)
+            and isinstance(header["settings"], dict)
+            and isinstance(header["versions"], dict)
+        )
+    except (ValueError, KeyError, TypeError):
+        sound = False
+    if not sound:
+        raise ValueError(
+            f"checkpoint {str(path)!r} has a {_HEADER} that is damaged, or is none at all; use "
+            "another path."
+        )
+    if header["version"] != _VERSION:
+        raise ValueError(
+            f"checkpoint {str(path)!r} has version {header['version']} of the format; this release "
+            f"reads version {_VERSION}."
+        )
+    return header
+
+
+def _versions() -> dict[str, str]:
+    from sklearn import __version__ as sklearn_version
+
+    return {
+        "coreclust": coreclust.__version__,
+        "numpy": np.__version__,
+        "scikit-learn": sklearn_version,
+    }
+
+
+def _digest(text: bytes) -> str:
+    return hashlib.blake2b(text, digest_size=16).hexdigest()

@@ -1,0 +1,1 @@
+"""What a fitted estimator reports: tables, verdict, paths and predictions."""

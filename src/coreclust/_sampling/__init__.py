@@ -1,0 +1,1 @@
+"""Draw resamples, cluster each of them and collect their labels."""

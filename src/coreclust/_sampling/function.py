@@ -1,0 +1,373 @@
+"""One clustering function out of a clusterer, a classifier or any callable."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import clone, is_classifier
+from sklearn.cluster import HDBSCAN, OPTICS, KMeans
+from sklearn.utils import get_tags
+
+from coreclust._sampling.models import EstimatorModel, Model
+from coreclust._sampling.native import own_method
+from coreclust._utils.blocks import BlockedItems
+from coreclust._utils.compat import number_of_items, take_items
+from coreclust._utils.seeds import draw_random_states
+from coreclust._utils.validation import encode_labels
+
+_ITEMS_A_BLOCK = 2**17  # that a model labels in one go
+
+
+@dataclass(frozen=True)
+class ClusteringFunction:
+    """A function that gives every item of a dataset a label.
+
+    Attributes
+    ----------
+    estimator : estimator or callable
+        Never fitted itself.
+    kind : {"clusterer", "classifier", "callable"}
+    pairwise : bool
+        Whether the data is a square matrix, to be indexed on both axes.
+    takes_seed : bool
+        Whether a callable has a parameter `random_state`.
+    """
+
+    estimator: Any
+    kind: str
+    pairwise: bool = False
+    takes_seed: bool = False
+
+    @classmethod
+    def of(cls, estimator: Any) -> ClusteringFunction:
+        """Recognize what a user passed as `estimator`."""
+        if isinstance(estimator, type):
+            raise TypeError(
+                f"estimator must be an instance, got the class {estimator.__name__}; "
+                f"pass {estimator.__name__}(...)."
+            )
+        if hasattr(estimator, "get_params") and hasattr(estimator, "fit"):
+            pairwise = _is_pairwise(estimator)
+            _check_tied_to_items(estimator)
+            if is_classifier(estimator):
+                return cls(estimator, "classifier", pairwise)
+            if hasattr(estimator, "fit_predict"):
+                return cls(estimator, "clusterer", pairwise)
+        elif callable(estimator):
+            return cls(estimator, "callable", takes_seed=_wants_random_state(estimator))
+        raise TypeError(
+            "estimator must be a clusterer (with fit_predict), a classifier, a Pipeline ending in "
+            f"one, or a callable labels = f(X); got {estimator!r}."
+        )
+
+    def label_all(
+        self, X: Any, y: Any, seeds: np.random.SeedSequence
+    ) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
+        """Label the data as given: the reference clustering.
+
+        Every random_state that was left at None is seeded from `seeds`. The function gets a
+        copy of X: some write into what they are given, and the resamples come from X. A file that
+        was mapped to be read only is handed on as it is.
+
+        Returns
+        -------
+        codes : ndarray of int of shape (n_items,)
+            From 0 on, NOISE for noise.
+        names : ndarray
+            The label that each code stands for.
+        fitted : estimator or callable
+        """
+        Z = X if _is_mapped(X) else _copy(X)
+        if self.kind == "callable":
+            labels, fitted = self._call(Z, seeds), self.estimator
+        else:
+            fitted = self._seeded_clone(seeds, only_unset=True)
+            if self.kind == "classifier":
+                labels = fitted.fit(Z, y).predict(Z)
+            else:
+                labels = fitted.fit_predict(Z)
+        return *self._encode(labels, number_of_items(X)), fitted
+
+    def label_all_by_resample(
+        self, X: Any, y: Any, rows: NDArray[np.int64], seeds: np.random.SeedSequence
+    ) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
+        """Label the data by a fit to some of its items: where it cannot be fitted as a whole.
+
+        Returns
+        -------
+        codes, names, fitted
+            As of `label_all`.
+        """
+        fitted = self._seeded_clone(seeds, only_unset=True)
+        if self.kind == "classifier":
+            fitted.fit(self._take(X, rows), take_items(y, rows))
+        else:
+            fitted.fit(self._take(X, rows))
+        n_items = number_of_items(X)
+        labels = self._predict(fitted, X, np.arange(n_items), rows)
+        return *self._encode(labels, n_items), fitted
+
+    def label_resample(
+        self,
+        X: Any,
+        y: Any,
+        rows: NDArray[np.int64],
+        seeds: np.random.SeedSequence,
+        moved: NDArray[np.float64] | None = None,
+        keep: list[Model] | None = None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Label one sample; every random_state is seeded from `seeds`.
+
+        Copies of an item that get different labels count with the first. If the drawn items
+        were `moved`, those are clustered in their place. The fitted model is added to `keep`.
+
+        Returns
+        -------
+        items : ndarray of int
+            The distinct items of the resample, ascending.
+        codes : ndarray of int
+            Their labels.
+        """
+        items, first, counts = np.unique(rows, return_index=True, return_counts=True)
+        if self.kind == "callable":
+            labels = self._call(self._take(X, rows) if moved is None else moved, seeds)
+            return items, self._encode(labels, rows.size)[0][first]
+        estimator = self._seeded_clone(seeds)
+        if self.kind == "classifier":
+            if moved is None:
+                estimator.fit(self._take(X, rows), take_items(y, rows))
+                labels = estimator.predict(self._take(X, items, rows))
+            else:
+                labels = estimator.fit(moved, take_items(y, rows)).predict(moved[first])
+        elif moved is None and takes_multiplicities(estimator, items.size):
+            labels = estimator.fit_predict(self._take(X, items), sample_weight=counts)
+        else:
+            Z = self._take(X, rows) if moved is None else moved
+            labels = np.asarray(estimator.fit_predict(Z))[first]
+        return items, self._encode_and_keep(labels, items.size, estimator, keep)
+
+    def label_others(
+        self,
+        X: Any,
+        y: Any,
+        rows: NDArray[np.int64],
+        items: NDArray[np.int64],
+        seeds: np.random.SeedSequence,
+        moved: NDArray[np.float64] | None = None,
+        keep: list[Model] | None = None,
+    ) -> NDArray[np.int64]:
+        """Fit to one sample and return the labels that some items get by `predict`."""
+        if moved is not None:
+            classes = None if y is None else take_items(y, rows)
+            return self.label_by_model(moved, classes, X[items], seeds, keep)
+        estimator = self._seeded_clone(seeds)
+        distinct, counts = np.unique(rows, return_counts=True)
+        if self.kind == "classifier":
+            estimator.fit(self._take(X, rows), take_items(y, rows))
+        elif takes_multiplicities(estimator, distinct.size):
+            estimator.fit(self._take(X, distinct), sample_weight=counts)
+        else:
+            estimator.fit(self._take(X, rows))
+        # With no items to label, the model is still wanted.
+        some = items if items.size else distinct[:1]
+        labels = self._predict(estimator, X, some, rows)[: items.size]
+        return self._encode_and_keep(labels, items.size, estimator, keep)
+
+    def _predict(
+        self, estimator: Any, X: Any, items: NDArray[np.int64], rows: NDArray[np.int64]
+    ) -> NDArray[Any]:
+        """Return the labels of some items, a block at a time: X may be larger than memory."""
+        if isinstance(X, BlockedItems) and items.size == len(X):
+            return X.label(estimator.predict)
+        blocks = np.split(items, range(_ITEMS_A_BLOCK, items.size, _ITEMS_A_BLOCK))
+        return np.concatenate(
+            [np.asarray(estimator.predict(self._take(X, block, rows))) for block in blocks]
+        )
+
+    def label_by_model(
+        self,
+        Z: Any,
+        y: Any,
+        X: Any,
+        seeds: np.random.SeedSequence,
+        keep: list[Model] | None = None,
+    ) -> NDArray[np.int64]:
+        """Fit to items that are not those of X, and return the labels of X by `predict`."""
+        estimator = self._seeded_clone(seeds)
+        estimator.fit(Z) if y is None else estimator.fit(Z, y)
+        if number_of_items(X) == 0:
+            return self._encode_and_keep(np.empty(0, np.int64), 0, estimator, keep)
+        return self._encode_and_keep(estimator.predict(X), number_of_items(X), estimator, keep)
+
+    def _encode_and_keep(
+        self, labels: Any, n_items: int, estimator: Any, keep: list[Model] | None
+    ) -> NDArray[np.int64]:
+        codes, names = self._encode(labels, n_items)
+        if keep is not None:
+            keep.append(EstimatorModel(estimator, names, self.kind != "classifier"))
+        return codes
+
+    @property
+    def predicts(self) -> bool:
+        """Whether it can label items that it was not fitted to."""
+        return self.kind != "callable" and hasattr(self.estimator, "predict")
+
+    def label_first(self, Z: Any, y: Any, n_wanted: int, seed: int) -> NDArray[np.int64]:
+        """Label a dataset by itself and return the labels of its first items.
+
+        The first random_state is `seed`; where there are more, they derive from it.
+        """
+        if self.kind == "callable":
+            return self._encode(self._call(Z, seed), number_of_items(Z))[0][:n_wanted]
+        estimator = self._seeded_clone(seed)
+        if self.kind == "classifier":
+            labels = estimator.fit(Z, y).predict(Z[:n_wanted])
+            return self._encode(labels, n_wanted)[0]
+        return self._encode(estimator.fit_predict(Z), number_of_items(Z))[0][:n_wanted]
+
+    def _call(self, Z: Any, seeds: np.random.SeedSequence | int) -> Any:
+        if self.takes_seed:
+            return self.estimator(Z, random_state=draw_random_states(seeds, 1)[0])
+        return self.estimator(Z)
+
+    def _seeded_clone(
+        self, seeds: np.random.SeedSequence | int, *, only_unset: bool = False
+    ) -> Any:
+        estimator = clone(self.estimator)
+        free = {
+            name: value
+            for name, value in sorted(estimator.get_params(deep=True).items())
+            if _is_random_state(name) or _is_random_splitter(value)
+        }
+        # One seed a name, in sorted order, whatever the estimator does with it.
+        for (name, value), seed in zip(
+            free.items(), draw_random_states(seeds, len(free)), strict=True
+        ):
+            current = value if _is_random_state(name) else value.random_state
+            if only_unset and current is not None:
+                continue
+            if _is_random_state(name):
+                estimator.set_params(**{name: seed})
+            else:
+                value.random_state = seed  # the clone's own: cloning copies it
+        return estimator
+
+    def _take(
+        self, X: Any, rows: NDArray[np.int64], columns: NDArray[np.int64] | None = None
+    ) -> Any:
+        if isinstance(X, BlockedItems):
+            return X.take(rows)
+        if not self.pairwise:
+            return X[rows] if isinstance(X, np.ndarray) else take_items(X, rows)
+        columns = rows if columns is None else columns
+        if issparse(X):
+            return X[rows][:, columns]
+        return np.asarray(X)[np.ix_(rows, columns)]
+
+    def _encode(self, labels: Any, n_items: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        name = "the labels returned by estimator"
+        if labels is None:
+            raise TypeError(f"{name} must be one label an item, got None.")
+        is_classifier = self.kind == "classifier"
+        codes, names = encode_labels(
+            labels, name, negative_is_noise=not is_classifier, floats=is_classifier
+        )
+        if codes.size != n_items:
+            raise ValueError(f"{name} must be one an item: expected {n_items}, got {codes.size}.")
+        return codes, names
+
+
+def takes_multiplicities(estimator: Any, n_distinct: int) -> bool:
+    """Tell whether fitting distinct items with multiplicities equals fitting the copies.
+
+    True only of estimators for which that has been tested; a subclass may do anything.
+    """
+    if type(estimator) is KMeans:
+        # A random init draws *different* rows: with copies it could draw an item twice.
+        init = estimator.init
+        equivalent = init == "k-means++" if isinstance(init, str) else not callable(init)
+        return equivalent and n_distinct >= estimator.n_clusters
+    # Our own clusterers. Not DBSCAN: who gets a border item depends on the order of rows.
+    is_ours = own_method(estimator, "_batch_labeler") is not None
+    return is_ours and n_distinct >= getattr(estimator, "n_clusters", np.inf)
+
+
+def _is_pairwise(estimator: Any) -> bool:
+    """Tell whether an estimator takes a square matrix of distances or affinities."""
+    if get_tags(estimator).input_tags.pairwise:
+        return True
+    steps = getattr(estimator, "steps", None)
+    if steps:
+        return hasattr(steps[0][1], "get_params") and _is_pairwise(steps[0][1])
+    # Not every estimator sets the tag; AgglomerativeClustering does not.
+    params = estimator.get_params(deep=False)
+    return any(params.get(name) == "precomputed" for name in ("metric", "affinity", "kernel"))
+
+
+def _check_tied_to_items(estimator: Any) -> None:
+    """Refuse a connectivity matrix: its rows are the items of the data, not of a resample."""
+    for name, value in estimator.get_params(deep=True).items():
+        if name.split("__")[-1] == "connectivity" and hasattr(value, "shape"):
+            raise ValueError(
+                f"estimator has {name} set to a matrix, which does not fit resamples of the data; "
+                "pass a callable that computes it from the items it is given."
+            )
+
+
+def warn_of_density(estimator: Any) -> None:
+    """Warn of clusterers that see dense spots in the copies of a bootstrap resample."""
+    steps = getattr(estimator, "steps", None)
+    clusterer = steps[-1][1] if steps else estimator
+    if isinstance(clusterer, (HDBSCAN, OPTICS)):
+        warnings.warn(
+            f"{type(clusterer).__name__} takes the repeated rows of bootstrap resamples for dense "
+            "spots; its cores may come out smaller than they should. A SmoothedBootstrap or a "
+            "Subsample has none.",
+            stacklevel=5,
+        )
+
+
+def _is_random_state(name: str) -> bool:
+    return name == "random_state" or name.endswith("__random_state")
+
+
+def _is_random_splitter(value: Any) -> bool:
+    """Tell whether a parameter is random without being an estimator, as shuffled folds are."""
+    return (
+        hasattr(value, "random_state")
+        and not hasattr(value, "get_params")
+        and getattr(value, "shuffle", True)
+    )
+
+
+def _wants_random_state(function: Callable[..., Any]) -> bool:
+    bound = function.keywords if isinstance(function, functools.partial) else {}
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # builtins without a signature
+        return False
+    return "random_state" in parameters and "random_state" not in bound
+
+
+def _is_mapped(X: Any) -> bool:
+    """Tell whether X is, or is part of, a file that was mapped to be read only."""
+    if not isinstance(X, np.ndarray) or X.flags.writeable:
+        return False
+    base: Any = X
+    while isinstance(base, np.ndarray):
+        if isinstance(base, np.memmap):
+            return True
+        base = base.base
+    return False
+
+
+def _copy(X: Any) -> Any:
+    return X.clone() if hasattr(X, "clone") else X.copy()

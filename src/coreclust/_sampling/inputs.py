@@ -1,0 +1,256 @@
+"""Checking X and y before any work is done."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils import column_or_1d, get_tags
+from sklearn.utils.validation import validate_data
+
+from coreclust._sampling.function import ClusteringFunction
+from coreclust._utils.blocks import BlockedItems, check_blocked, is_dask_array
+from coreclust._utils.compat import number_of_items
+from coreclust._utils.frames import is_pandas_frame, is_polars_frame
+from coreclust._utils.validation import encode_labels
+from coreclust.evidence import apart_table
+from coreclust.resampling._schemes import (
+    KnownDistribution,
+    ParametricBootstrap,
+    Scheme,
+    SmoothedBootstrap,
+    Subsample,
+)
+
+
+def check_items(meta: Any, X: Any, function: ClusteringFunction) -> Any:
+    """Return X in a form that can be indexed by item; set the feature names on `meta`.
+
+    A single estimator gets what its tags promise it accepts. A callable, or an estimator
+    made of others (a Pipeline), judges the data itself when it makes the reference
+    clustering: a frame stays a frame, a list a list. A dask array stays where it is.
+    """
+    if is_dask_array(X):
+        if function.kind == "classifier":
+            raise ValueError("X must be in memory for a classifier, got a dask array.")
+        blocked = check_blocked(X)
+        meta.n_features_in_ = blocked.shape[1]
+        return blocked
+    if function.kind == "callable":
+        X = _check_free_form(meta, X)
+    elif _is_composed(function.estimator):
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        X = X.tocsr() if issparse(X) else X  # other formats cannot be indexed
+        _check_two_items(meta, X)
+        validate_data(meta, X, skip_check_array=True)
+    else:
+        X = _check_numbers(meta, X, function.estimator)
+    if function.pairwise and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            "X must be a square matrix, a row and a column an item, because estimator takes "
+            f"precomputed distances or affinities; got shape {X.shape}."
+        )
+    return X
+
+
+def check_classes(y: Any, X: Any, function: ClusteringFunction) -> Any:
+    """Return y for a classifier, None for anything else."""
+    if function.kind != "classifier":
+        return None
+    if y is None:
+        raise ValueError(
+            "CoreClustering requires y to be passed, but the target y is None: "
+            f"{type(function.estimator).__name__} is a classifier."
+        )
+    y = column_or_1d(y, warn=True)
+    if len(y) != number_of_items(X):
+        raise ValueError(
+            f"y must hold a class for each of the {number_of_items(X)} items of X, got {len(y)}."
+        )
+    return y
+
+
+def check_groups(groups: Any, X: Any, scheme: Any) -> NDArray[np.intp] | None:
+    """Return the group of each item, numbered from 0 on, or None."""
+    if groups is None:
+        return None
+    if isinstance(scheme, (KnownDistribution, ParametricBootstrap)):
+        raise ValueError(
+            f"groups has no meaning for resampling={scheme!r}, which draws new items; use a "
+            "Bootstrap or a Subsample."
+        )
+    codes, names = encode_labels(groups, "groups", floats=True)
+    if codes.size != number_of_items(X):
+        raise ValueError(
+            f"groups must hold a group for each of the {number_of_items(X)} items of X, got "
+            f"{codes.size}."
+        )
+    if names.size < 2:
+        raise ValueError("groups must name at least 2 groups: whole groups are drawn.")
+    return codes.astype(np.intp)
+
+
+def check_keeps_models(function: ClusteringFunction, scheme: Any) -> None:
+    """Raise unless the models of resamples can label new items."""
+    if not function.predicts:
+        raise ValueError(
+            f"keep_models=True is for predict, and {_name(function)} has none; use "
+            "keep_models=False, or another estimator."
+        )
+    if function.pairwise:
+        raise ValueError(
+            "keep_models=True cannot be used with precomputed distances or affinities: new items "
+            "have none."
+        )
+    if isinstance(scheme, KnownDistribution):
+        raise ValueError(f"keep_models=True has no meaning for resampling={scheme!r}.")
+
+
+def check_scheme(
+    scheme: Scheme,
+    function: ClusteringFunction,
+    X: Any,
+    *,
+    n_units: int,
+    n_resamples: int,
+    alpha: float,
+) -> None:
+    """Raise unless resamples can be drawn by the scheme, and items labeled by it."""
+    if isinstance(X, BlockedItems) and (
+        scheme.label != "all" or isinstance(scheme, (SmoothedBootstrap, ParametricBootstrap))
+    ):
+        raise ValueError(
+            f"resampling={scheme!r} does not work with a dask array, of which resamples are fetched "
+            "and all items labeled block by block; use Subsample(size=50_000, label='all') or "
+            "the like, or X.compute() if it fits into memory."
+        )
+    if scheme.label != "drawn" and not function.predicts:
+        raise ValueError(
+            f"resampling={scheme!r} labels items by the predict of an estimator that was fitted to "
+            f"others, and {_name(function)} has none; use label='drawn', or another estimator."
+        )
+    if isinstance(scheme, Subsample):
+        scheme.n_drawn(n_units)
+    if isinstance(scheme, (SmoothedBootstrap, ParametricBootstrap)):
+        _check_makes_items(scheme, function, X)
+    if scheme.label == "oob" and 0 < alpha < 1 and n_units == number_of_items(X):
+        if scheme.pair_share(n_units) == 0:
+            raise ValueError(
+                f"resampling={scheme!r} never leaves two of {n_units} items out of bag together."
+            )
+        seen = scheme.pair_share(n_units) * n_resamples
+        allowed = np.flatnonzero(apart_table(alpha, number_of_items(X), n_resamples) >= 0)
+        if allowed.size == 0 or seen < allowed[0]:
+            needed = math.ceil(1 / alpha) - 1 if allowed.size == 0 else int(allowed[0])
+            raise ValueError(
+                f"n_resamples={n_resamples} is too few for label='oob': a pair is out of bag in "
+                f"about {seen:.0f} resamples, and takes {needed} to reach 1 - alpha; use at least "
+                f"{math.ceil(needed / scheme.pair_share(n_units))}."
+            )
+
+
+def _check_makes_items(
+    scheme: SmoothedBootstrap | ParametricBootstrap, function: ClusteringFunction, X: Any
+) -> None:
+    """Raise unless items that were not in the data can stand in for those of X."""
+    if function.pairwise:
+        raise ValueError(
+            f"resampling={scheme!r} makes new items, which have no distances or affinities in X; "
+            "use a Bootstrap."
+        )
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "iuf":
+        kind = f"dtype {X.dtype}" if isinstance(X, np.ndarray) else type(X).__name__
+        raise ValueError(
+            f"resampling={scheme!r} needs X as an array of numbers, not of categories, got {kind}; "
+            "encode it, or use a Bootstrap."
+        )
+    if not np.isfinite(X).all():
+        raise ValueError(f"resampling={scheme!r} needs X without NaN and infinity; fill them in.")
+    if isinstance(scheme, SmoothedBootstrap):
+        return
+    if function.kind == "classifier":
+        raise ValueError(
+            f"resampling={scheme!r} draws items without classes, and {_name(function)} is a "
+            "classifier; use a Bootstrap."
+        )
+    shape = np.shape(scheme.draw_items(3, 0))
+    if shape != (3, X.shape[1]):
+        raise ValueError(
+            f"resampling={scheme!r} must draw items like those of X: 3 items gave shape {shape}, "
+            f"expected {(3, X.shape[1])}."
+        )
+
+
+def _name(function: ClusteringFunction) -> str:
+    estimator = function.estimator
+    return getattr(estimator, "__name__", None) or type(estimator).__name__
+
+
+def _is_composed(estimator: Any) -> bool:
+    """Tell whether some parameter of an estimator is, or holds, another estimator."""
+    return any("__" in name for name in estimator.get_params(deep=True))
+
+
+def _check_free_form(meta: Any, X: Any) -> Any:
+    known = isinstance(X, (list, tuple, range)) or hasattr(X, "shape")
+    if not known or not hasattr(X, "__getitem__"):
+        raise TypeError(
+            "X must be an array, a frame, a list of items or a sparse matrix that can be indexed "
+            f"(csr), got {type(X).__name__}."
+        )
+    if isinstance(X, (tuple, range)):
+        X = list(X)
+    _check_two_items(meta, X)
+    if hasattr(X, "shape") and len(X.shape) == 2:
+        validate_data(meta, X, skip_check_array=True)
+    return X
+
+
+def _check_two_items(meta: Any, X: Any) -> None:
+    n_items = number_of_items(X)
+    if n_items < 2:
+        raise ValueError(
+            f"X must hold at least 2 items, got {n_items} sample(s): "
+            f"{type(meta).__name__} compares items with each other."
+        )
+
+
+def _check_numbers(meta: Any, X: Any, estimator: Any) -> Any:
+    tags = get_tags(estimator).input_tags
+    numeric = not (tags.string or tags.categorical)
+    try:
+        checked = validate_data(
+            meta,
+            X,
+            accept_sparse=["csr"] if tags.sparse else False,
+            dtype="numeric" if numeric else None,
+            ensure_all_finite=not tags.allow_nan,
+            ensure_min_samples=2,
+        )
+        # scikit-learn lets the object array of a polars frame pass as numeric.
+        return checked.astype(np.float64) if numeric and checked.dtype.kind == "O" else checked
+    except (ValueError, TypeError) as error:
+        if issparse(X) or not _holds_objects(X):
+            raise
+        raise type(error)(
+            f"X must hold numbers for {type(estimator).__name__}, but it holds other types, too "
+            f"({error}). Convert or encode them, or pass a callable as estimator."
+        ) from error
+
+
+def _holds_objects(X: Any) -> bool:
+    if is_pandas_frame(X) or is_polars_frame(X):
+        return any(not _is_numeric(dtype) for dtype in X.dtypes)
+    if hasattr(X, "dtype"):
+        return X.dtype.kind in "OUS"
+    values = np.asarray(X, dtype=object)
+    return values.ndim == 2 and not all(isinstance(value, numbers.Number) for value in values.flat)
+
+
+def _is_numeric(dtype: Any) -> bool:
+    is_numeric = getattr(dtype, "is_numeric", None)  # polars
+    return bool(is_numeric()) if is_numeric else getattr(dtype, "kind", "O") in "biuf"

@@ -1,0 +1,1 @@
+"""Helpers that every room uses. Nothing here imports another room."""

@@ -1,0 +1,14 @@
+"""Codes and choices that several rooms share. Importing them imports nothing else."""
+
+from __future__ import annotations
+
+#: Code of an item that was not in a resample.
+ABSENT = -2
+#: Code of an item that was in a resample and was put in no cluster.
+NOISE = -1
+
+#: How a noise label counts: with no other label, with other noise, or as not drawn.
+NOISE_RULES = {"apart": 0, "together": 1, "absent": 2}
+
+#: Bytes for the conflicts of one cluster.
+DEFAULT_MAX_MEMORY = 2e9

@@ -1,0 +1,110 @@
+"""The one place where kernels meet numba: the decorator, bit tricks and random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic, overload
+
+_Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
+_ALL_BITS = (1 << 64) - 1
+
+
+def kernel(func: _Kernel) -> _Kernel:
+    """Compile `func` on its first call; cache it on disk where a cache can be written.
+
+    Kernels take and return plain arrays and numbers. A kernel and the kernels it
+    calls share a file, because numba's cache does not see edits elsewhere; only those of this
+    file, which do not change, are called from others.
+    """
+    try:
+        return njit(cache=True, nogil=True, error_model="numpy")(func)
+    except RuntimeError:  # no writable cache directory, e.g. a read-only container
+        return njit(nogil=True, error_model="numpy")(func)
+
+
+def popcount(word: int) -> int:
+    """Return the number of set bits of a 64-bit word."""
+    return int(word).bit_count()
+
+
+def lowest_bit(word: int) -> int:
+    """Return the position of the lowest set bit of a non-zero 64-bit word."""
+    value = int(word)
+    return (value & -value).bit_length() - 1
+
+
+@intrinsic
+def _ctpop(_context: Any, word: Any) -> Any:
+    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def _cttz(_context: Any, word: Any) -> Any:
+    def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], context.get_constant(types.boolean, 0))
+
+    return types.uint64(types.uint64), codegen
+
+
+# Overloads rather than intrinsics under the public names, so that the same kernels
+# also run as plain Python with NUMBA_DISABLE_JIT=1.
+@overload(popcount, inline="always")
+def _popcount(word):
+    return lambda word: types.int64(_ctpop(word))
+
+
+@overload(lowest_bit, inline="always")
+def _lowest_bit(word):
+    return lambda word: types.int64(_cttz(word))
+
+
+# Random numbers inside kernels: splitmix64 (Steele, Lea and Flood 2014), whose whole state
+# is one word, so that every resample can have a generator of its own.
+
+
+@kernel
+def random_state_of(seed):
+    """Return the state of a new generator, for `random_word` and the like to advance."""
+    state = np.empty(1, dtype=np.uint64)
+    state[0] = np.uint64(seed)
+    return state
+
+
+def random_word(state):
+    """Return the next 64 random bits."""
+    state[0] = counter = (int(state[0]) + 0x9E3779B97F4A7C15) & _ALL_BITS
+    word = ((counter ^ (counter >> 30)) * 0xBF58476D1CE4E5B9) & _ALL_BITS
+    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & _ALL_BITS
+    return np.uint64(word ^ (word >> 31))
+
+
+# The same in words, which wrap around by themselves; numpy would warn of that outside of a kernel.
+@overload(random_word)
+def _random_word(state):
+    def advance(state):
+        state[0] += np.uint64(0x9E3779B97F4A7C15)
+        word = state[0]
+        word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return word ^ (word >> np.uint64(31))
+
+    return advance
+
+
+@kernel
+def random_below(state, bound):
+    """Return a random integer from 0 to `bound` - 1."""
+    return np.int64((random_word(state) >> np.uint64(1)) % np.uint64(bound))
+
+
+@kernel
+def random_uniform(state):
+    """Return a random number in [0, 1)."""
+    return np.float64(random_word(state) >> np.uint64(11)) * 2.0**-53

@@ -1,0 +1,31 @@
+"""Public names that are imported when first used, so that importing a package stays cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazy_names(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the functions ``__getattr__`` and ``__dir__`` of a package (PEP 562).
+
+    Parameters
+    ----------
+    package : str
+        The name of the package.
+    homes : mapping of str to str
+        The module that each public name is imported from.
+    """
+
+    def __getattr__(name: str) -> Any:
+        if name in homes:
+            return getattr(import_module(homes[name]), name)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted(homes)
+
+    return __getattr__, __dir__

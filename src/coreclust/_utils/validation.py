@@ -1,0 +1,160 @@
+"""Checks of arguments: one clear sentence that names the argument and what to do."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coreclust._utils.constants import NOISE, NOISE_RULES
+
+# What a confidence is about: all pairs at once, or each by itself.
+GUARANTEES = ("simultaneous", "pair")
+
+TOO_LARGE = (
+    "X has values whose squares are too large to compute with; scale it, for instance with "
+    "sklearn.preprocessing.StandardScaler."
+)
+
+_WHOLE = (numbers.Integral, np.bool_)
+
+
+def check_alpha(alpha: Any) -> None:
+    """Raise unless alpha is a number in [0, 1]."""
+    if not is_number(alpha) or not 0 <= alpha <= 1:
+        raise ValueError(
+            f"alpha must be a number between 0 and 1 (pairs co-occur with probability at least "
+            f"1 - alpha), got {alpha!r}."
+        )
+
+
+def check_confidence(confidence: Any) -> None:
+    """Raise unless confidence is None or a number between 0 and 1."""
+    if confidence is not None and not (is_number(confidence) and 0 < confidence < 1):
+        raise ValueError(
+            f"confidence must be None or a number above 0 and below 1, got {confidence!r}."
+        )
+
+
+def check_guarantee(guarantee: Any) -> None:
+    """Raise unless guarantee is one of the kinds."""
+    if not isinstance(guarantee, str) or guarantee not in GUARANTEES:
+        raise ValueError(
+            f"guarantee must be one of {', '.join(map(repr, GUARANTEES))}, got {guarantee!r}."
+        )
+
+
+def check_noise(noise: Any) -> None:
+    """Raise unless noise is one of the rules."""
+    if not isinstance(noise, str) or noise not in NOISE_RULES:
+        raise ValueError(
+            f"noise must be one of {', '.join(map(repr, NOISE_RULES))}, got {noise!r}."
+        )
+
+
+def check_time_limit(time_limit: Any) -> None:
+    """Raise unless time_limit is None or a number of seconds."""
+    if time_limit is not None and not (is_number(time_limit) and time_limit >= 0):
+        raise ValueError(f"time_limit must be None or seconds, 0 or more, got {time_limit!r}.")
+
+
+def check_max_memory(max_memory: Any) -> None:
+    """Raise unless max_memory is None or a number of bytes."""
+    if max_memory is not None and not (is_number(max_memory) and max_memory > 0):
+        raise ValueError(
+            f"max_memory must be None or a number of bytes such as 2e9, got {max_memory!r}."
+        )
+
+
+def encode_labels(
+    labels: ArrayLike,
+    name: str,
+    *,
+    negative_is_noise: bool = False,
+    floats: bool = False,
+    whole_floats: bool = False,
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Turn labels of any kind into codes from 0 on, with NOISE for noise.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Integers, booleans or strings.
+    name : str
+        What to call them in an error.
+    negative_is_noise : bool, default=False
+        Whether a negative integer means noise, as for scikit-learn's clusterers, or is
+        a label like any other, as for a classifier's classes.
+    floats, whole_floats : bool, default=False
+        Whether finite floats are labels, too, or at least those without a fraction.
+
+    Returns
+    -------
+    codes : ndarray of int
+    names : ndarray
+        The label that each code stands for, sorted.
+    """
+    # A list goes through objects: numpy would turn a NaN among strings into a string.
+    array = np.asarray(labels) if hasattr(labels, "dtype") else np.asarray(labels, dtype=object)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one label an item, got an array of shape {array.shape}.")
+    if array.dtype.kind == "O":
+        array = _plain_labels(array, name)
+    if whole_floats and array.dtype.kind == "f" and (array == np.round(array)).all():
+        if not (np.abs(array) < 2**63).all():
+            raise ValueError(f"{name} must be finite and below 2**63.")
+        array = array.astype(np.int64)
+    if array.dtype.kind not in ("biufUS" if floats else "biuUS"):
+        raise TypeError(f"{name} must be integers or strings, got dtype {array.dtype}.")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity.")
+    codes = np.full(array.size, NOISE, dtype=np.int64)
+    named = (
+        array >= 0 if negative_is_noise and array.dtype.kind == "i" else np.ones_like(codes, bool)
+    )
+    names, codes[named] = np.unique(array[named], return_inverse=True)
+    return codes, names
+
+
+def encode_reference(
+    reference_labels: ArrayLike, n_items: int
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the code of each item of an ensemble, NOISE for none, and what each stands for."""
+    codes, names = encode_labels(reference_labels, "reference_labels", negative_is_noise=True)
+    if codes.size != n_items:
+        raise ValueError(
+            f"reference_labels must have a label for each of the {n_items} items of the ensemble, "
+            f"got {codes.size}."
+        )
+    return codes, names
+
+
+def as_index(items: ArrayLike) -> NDArray[Any]:
+    """Return what an array of items can be indexed by, also if it is empty."""
+    index = np.asarray(items)
+    return index if index.size else index.astype(np.intp)
+
+
+def is_whole(value: Any) -> bool:
+    """Tell whether a value is a whole number, which True and False are not."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value is a real number, which True and False are not."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _plain_labels(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Turn an object array of labels into one of integers or strings."""
+    if all(isinstance(label, str) for label in array):
+        return array.astype(str)
+    if all(isinstance(label, _WHOLE) for label in array):
+        return array.astype(np.int64)
+    if all(isinstance(label, numbers.Real) for label in array):
+        return array.astype(np.float64)
+    odd = [label for label in array if not isinstance(label, (str, *_WHOLE))]
+    found = repr(odd[0]) if odd else "a mix of integers and strings"
+    raise TypeError(f"{name} must be all integers or all strings, got {found}.")

@@ -1,0 +1,378 @@
+"""Exact search by branch and bound on bitsets, for what the reductions leave.
+
+A clique search in the manner of San Segundo's BBMC with Tomita's recoloring: the
+candidates of a node are colored greedily into classes without edges, a clique has at
+most one vertex of each, and only vertices colored beyond what is needed to beat the
+best clique so far are branched on. It runs in slices, so that the caller can look at
+the clock or at a Ctrl-C, and goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coreclust._utils.jit import kernel, lowest_bit, popcount
+from coreclust.clique._graph import Graph, Solution
+
+_SECONDS_A_SLICE = 0.05
+
+
+def branch_and_bound(
+    conflicts: Graph, start: NDArray[np.bool_], expired: Callable[[], bool]
+) -> Solution:
+    """Return a largest independent set of a conflict graph.
+
+    Parameters
+    ----------
+    conflicts : Graph
+    start : ndarray of bool of shape (n_vertices,)
+        A first independent set.
+    expired : callable
+        Asked between slices of the search; True stops it.
+    """
+    order = _degeneracy_order(conflicts.indptr, conflicts.indices)
+    search = _Search(conflicts.subgraph(order), start[order])
+    nodes = 1
+    while True:
+        begin = time.monotonic()
+        if search.run(nodes) or expired():
+            break
+        # How the search is cut into slices has no influence on where it goes.
+        taken = max(time.monotonic() - begin, 1e-6)
+        nodes = max(1, min(2 * nodes, int(nodes * _SECONDS_A_SLICE / taken)))
+    return Solution(np.sort(order[search.best]), search.upper_bound)
+
+
+class _Search:
+    """The arrays of a search that can be suspended."""
+
+    def __init__(self, conflicts: Graph, start: NDArray[np.bool_]) -> None:
+        n = conflicts.n_vertices
+        self.adjacent = _complement_bits(conflicts.indptr, conflicts.indices)
+        self.twins = _twin_bits(self.adjacent)
+        self.best_bits = np.flatnonzero(start)
+        best = np.zeros(n, dtype=np.int64)
+        best[: self.best_bits.size] = self.best_bits
+        n_words = self.adjacent.shape[1]
+        depth = n + 2
+        # candidates left, vertices to branch on with their colors, and the path so far
+        self.arrays = (
+            np.zeros((depth, n_words), dtype=np.uint64),
+            np.empty((depth, n), dtype=np.int32),
+            np.empty((depth, n), dtype=np.int32),
+            np.zeros(depth, dtype=np.int64),
+            np.zeros(depth, dtype=np.int64),
+            best,
+        )
+        self.progress = np.array([-1, self.best_bits.size], dtype=np.int64)  # depth, best size
+
+    def run(self, nodes: int) -> bool:
+        """Search some more nodes; return whether the search is complete."""
+        return _search(self.adjacent, self.twins, *self.arrays, self.progress, nodes)
+
+    @property
+    def best(self) -> NDArray[np.int64]:
+        return self.arrays[5][: self.progress[1]]
+
+    @property
+    def upper_bound(self) -> int:
+        depth, best = self.progress
+        if depth < 0:
+            return int(best)
+        # Everything at the root with a higher color than the current branch is done.
+        colors, left = self.arrays[2][0], self.arrays[3][0]
+        return max(int(best), int(colors[left]))
+
+
+@kernel
+def _degeneracy_order(indptr, indices):
+    """Order vertices so that each has the most conflicts among those up to it.
+
+    Seen from the complement: take away the vertex of least degree, last place first.
+    """
+    n = indptr.size - 1
+    degree = indptr[1:] - indptr[:-1]
+    gone = np.zeros(n, dtype=np.bool_)
+    order = np.empty(n, dtype=np.int64)
+    for place in range(n - 1, -1, -1):
+        worst = -1
+        for v in range(n):
+            if not gone[v] and (worst < 0 or degree[v] >= degree[worst]):
+                worst = v
+        gone[worst] = True
+        order[place] = worst
+        for u in indices[indptr[worst] : indptr[worst + 1]]:
+            degree[u] -= 1
+    return order
+
+
+@kernel
+def _complement_bits(indptr, indices):
+    n = indptr.size - 1
+    bits = np.zeros((n, (n + 63) // 64), dtype=np.uint64)
+    one = np.uint64(1)
+    for v in range(n):
+        for u in range(n):
+            if u != v:
+                bits[v, u >> 6] |= one << np.uint64(u & 63)
+        for u in indices[indptr[v] : indptr[v + 1]]:
+            bits[v, u >> 6] &= ~(one << np.uint64(u & 63))
+    return bits
+
+
+@kernel
+def _twin_bits(adjacent):
+    """Return for each vertex those with the same neighbors, itself included.
+
+    Twins are adjacent, so a largest clique holds all of them or none.
+    """
+    n, n_words = adjacent.shape
+    twins = np.zeros((n, n_words), dtype=np.uint64)
+    one = np.uint64(1)
+    for v in range(n):
+        twins[v, v >> 6] |= one << np.uint64(v & 63)
+        for u in range(v):
+            same = True
+            for word in range(n_words):
+                a = adjacent[v, word]
+                b = adjacent[u, word]
+                if word == v >> 6:
+                    a |= one << np.uint64(v & 63)
+                if word == u >> 6:
+                    b |= one << np.uint64(u & 63)
+                if a != b:
+                    same = False
+                    break
+            if same:
+                twins[v, u >> 6] |= one << np.uint64(u & 63)
+                twins[u, v >> 6] |= one << np.uint64(v & 63)
+    return twins
+
+
+@kernel
+def _recolor(adjacent, classes, closed, v, needed):
+    """Fit v into one of the first `needed` colors by moving at most one other vertex."""
+    n_words = adjacent.shape[1]
+    one = np.uint64(1)
+    for first in range(needed):
+        if closed[first]:
+            continue
+        n_common = 0
+        blocker = -1
+        for word in range(n_words):
+            common = classes[first, word] & adjacent[v, word]
+            if common != 0:
+                n_common += popcount(common)
+                if n_common > 1:
+                    break
+                blocker = 64 * word + lowest_bit(common)
+        if n_common > 1:
+            continue
+        if n_common == 0:
+            classes[first, v >> 6] |= one << np.uint64(v & 63)
+            return True
+        for second in range(needed):
+            if second == first or closed[second]:
+                continue
+            free = True
+            for word in range(n_words):
+                if classes[second, word] & adjacent[blocker, word] != 0:
+                    free = False
+                    break
+            if free:
+                classes[first, blocker >> 6] &= ~(one << np.uint64(blocker & 63))
+                classes[first, v >> 6] |= one << np.uint64(v & 63)
+                classes[second, blocker >> 6] |= one << np.uint64(blocker & 63)
+                return True
+    return False
+
+
+@kernel
+def _first_stranger(adjacent, literals, n_literals, u):
+    """Return the index of the first literal that u is not adjacent to."""
+    for i in range(n_literals):
+        if (adjacent[literals[i], u >> 6] >> np.uint64(u & 63)) & np.uint64(1) == 0:
+            return i
+    return -1
+
+
+@kernel
+def _blame(adjacent, classes, members_of, literals, n_literals, blamed):
+    """Mark the literals that rule out the vertices of a color, each by the first that does."""
+    for word in range(adjacent.shape[1]):
+        members = classes[members_of, word]
+        while members != 0:
+            u = 64 * word + lowest_bit(members)
+            members &= members - np.uint64(1)
+            stranger = _first_stranger(adjacent, literals, n_literals, u)
+            if stranger >= 0:
+                blamed[stranger] = True
+
+
+@kernel
+def _absorb(adjacent, classes, closed, v, needed, mask, literals, owners, blamed):
+    """Find colors that, together with v, hold no more vertices of a clique than without v.
+
+    Suppose a clique had v and a vertex of every open color: in a color with only one
+    vertex adjacent to all those known to be in it, that one must be in it, too. When a
+    color is left with none, the colors that led there cannot all contribute if v does.
+    They are then closed: they may change no more, and prove nothing else.
+    """
+    n_words = adjacent.shape[1]
+    literals[0] = v
+    n_literals = 1
+    for word in range(n_words):
+        mask[word] = adjacent[v, word]
+    owners[:needed] = 0  # 1 for colors whose vertex is known
+    going = True
+    while going:
+        going = False
+        for color in range(needed):
+            if closed[color] or owners[color]:
+                continue
+            n_common = 0
+            last = -1
+            for word in range(n_words):
+                common = classes[color, word] & mask[word]
+                if common != 0:
+                    n_common += popcount(common)
+                    if n_common > 1:
+                        break
+                    last = 64 * word + lowest_bit(common)
+            if n_common > 1:
+                continue
+            if n_common == 1:
+                owners[color] = n_literals
+                literals[n_literals] = last
+                n_literals += 1
+                for word in range(n_words):
+                    mask[word] &= adjacent[last, word]
+                going = True
+                continue
+            blamed[:n_literals] = False
+            _blame(adjacent, classes, color, literals, n_literals, blamed)
+            closed[color] = True
+            for i in range(n_literals - 1, 0, -1):
+                if not blamed[i]:
+                    continue
+                for owner in range(needed):
+                    if owners[owner] == i:
+                        _blame(adjacent, classes, owner, literals, i, blamed)
+                        closed[owner] = True
+                        break
+            return True
+    return False
+
+
+@kernel
+def _color(adjacent, candidates, needed, vertices, colors, scratch):
+    """Color the candidates; list those with a color above `needed`, lowest first."""
+    classes, closed, rest, open_, mask, literals, owners, blamed = scratch
+    n_words = adjacent.shape[1]
+    one = np.uint64(1)
+    n_listed = 0
+    color = 0
+    any_left = False
+    closed[:needed] = False
+    for word in range(n_words):
+        rest[word] = candidates[word]
+        any_left |= rest[word] != 0
+    while any_left:
+        for word in range(n_words):
+            open_[word] = rest[word]
+            classes[color, word] = 0
+        listed_before = n_listed
+        for word in range(n_words):
+            while open_[word] != 0:
+                bit = lowest_bit(open_[word])
+                v = 64 * word + bit
+                rest[word] &= ~(one << np.uint64(bit))
+                open_[word] &= ~(one << np.uint64(bit))
+                for w in range(word, n_words):
+                    open_[w] &= ~adjacent[v, w]
+                if color < needed:
+                    classes[color, word] |= one << np.uint64(bit)
+                elif not _recolor(adjacent, classes, closed, v, needed) and not _absorb(
+                    adjacent, classes, closed, v, needed, mask, literals, owners, blamed
+                ):
+                    vertices[n_listed] = v
+                    colors[n_listed] = color + 1
+                    n_listed += 1
+        if color < needed or n_listed > listed_before:
+            color += 1
+        any_left = False
+        for word in range(n_words):
+            any_left |= rest[word] != 0
+    return n_listed
+
+
+@kernel
+def _search(adjacent, twins, candidates, vertices, colors, left, path, best, progress, max_nodes):
+    """Go on with the search for `max_nodes` nodes; return whether it is complete.
+
+    `left[d]` is the index of the vertex now tried at depth d, counted down from the
+    highest color; `path[d]` is that vertex. `progress` holds the depth and the size of
+    the best clique; depth -1 means not started, or done.
+    """
+    n, n_words = adjacent.shape
+    one = np.uint64(1)
+    scratch = (
+        np.zeros((n + 1, n_words), dtype=np.uint64),
+        np.zeros(n + 1, dtype=np.bool_),
+        np.empty(n_words, dtype=np.uint64),
+        np.empty(n_words, dtype=np.uint64),
+        np.empty(n_words, dtype=np.uint64),
+        np.empty(n + 1, dtype=np.int64),
+        np.empty(n + 1, dtype=np.int64),
+        np.empty(n + 1, dtype=np.bool_),
+    )
+    depth = progress[0]
+    if depth < 0:
+        for v in range(n):
+            candidates[0, v >> 6] |= one << np.uint64(v & 63)
+        depth = 0
+        left[0] = _color(adjacent, candidates[0], progress[1], vertices[0], colors[0], scratch)
+        left[0] -= 1
+    nodes = 0
+    while depth >= 0:
+        if left[depth] < 0 or depth + colors[depth, left[depth]] <= progress[1]:
+            depth -= 1
+            if depth >= 0:  # the vertex tried there is done, and so are its twins
+                v = path[depth]
+                for word in range(n_words):
+                    candidates[depth, word] &= ~twins[v, word]
+                left[depth] -= 1
+            continue
+        v = vertices[depth, left[depth]]
+        if (candidates[depth, v >> 6] >> np.uint64(v & 63)) & one == 0:
+            left[depth] -= 1
+            continue
+        if nodes >= max_nodes:
+            progress[0] = depth
+            return False
+        nodes += 1
+        path[depth] = v
+        empty = True
+        for word in range(n_words):
+            common = candidates[depth, word] & adjacent[v, word]
+            candidates[depth + 1, word] = common
+            empty &= common == 0
+        depth += 1
+        if empty:
+            if depth > progress[1]:
+                progress[1] = depth
+                for d in range(depth):
+                    best[d] = path[d]
+            left[depth] = -1
+            continue
+        needed = max(progress[1] - depth, 0)
+        left[depth] = _color(
+            adjacent, candidates[depth], needed, vertices[depth], colors[depth], scratch
+        )
+        left[depth] -= 1
+    progress[0] = -1
+    return True

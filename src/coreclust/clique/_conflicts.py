@@ -1,0 +1,304 @@
+"""From the packed labels of one cluster to its conflict graph, without looking at all pairs.
+
+Two items are in conflict when their evidence does not make an edge of the core graph.
+Most items of a stable cluster hardly ever deviate from it; those are proven to be free
+of conflicts among each other at once. The others are compared with everyone, but only
+until it is clear that they cannot be in a core as large as one already known.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coreclust.clique._deadline import Deadline
+from coreclust.clique._graph import Graph
+from coreclust.evidence._counting import (
+    PackedLabels,
+    conflict_levels,
+    conflict_rows,
+    count_apart_pairs,
+    extend_conflict_free,
+    group_conflicting,
+    row_bits,
+)
+
+_ROWS_A_CALL = 256  # kernels cannot be interrupted: keep every call short
+_BYTES_A_CALL = 64_000_000
+
+# What a conflict takes in rows, while they become a graph, and in the matching that bounds it.
+_BYTES_A_CONFLICT = 40
+
+# Groups of items that are all in conflict, of which a core has one at most.
+_OPEN_GROUPS = 8
+_LARGEST_GROUP = 1024
+
+
+class TooManyConflictsError(Exception):
+    """The conflicts of a cluster do not fit into the memory allowed for them."""
+
+
+def conflict_graph(
+    packed: PackedLabels,
+    table: NDArray[np.int64],
+    deadline: Deadline,
+    max_memory: float = math.inf,
+) -> tuple[NDArray[np.intp], Graph, NDArray[np.bool_]]:
+    """Return the conflict graph of the items that can be in a largest core.
+
+    Parameters
+    ----------
+    packed : PackedLabels
+        The items of the cluster, in order of preference.
+    table : ndarray of shape (n_resamples + 1,)
+        How often a pair seen B times may be apart; never falls.
+    deadline : Deadline
+        Where it is told that nobody waits for the answer any more.
+    max_memory : float, default=inf
+        Bytes; if they will not do, a TooManyConflictsError is raised.
+
+    Returns
+    -------
+    kept : ndarray of int
+        The items that were not ruled out, in order.
+    graph : Graph
+        Conflicts among them; vertex v is item `kept[v]`.
+    start : ndarray of bool of shape (n_kept,)
+        A set without conflicts.
+    """
+    n_items = packed.present.shape[0]
+    steady = _steady_items(packed, table)
+    block, border = np.flatnonzero(steady), np.flatnonzero(~steady)
+    core = _greedy(packed, table, block, border, deadline)
+    alive = np.ones(n_items, dtype=bool)
+    rows: dict[int, NDArray[np.int32]] = {}
+    room = max_memory / _BYTES_A_CONFLICT
+    # The most deviating first: they are ruled out soonest, and make the limit stricter.
+    for chunk in _chunks(border[::-1], n_items, deadline):
+        candidates = np.flatnonzero(alive)
+        limit = candidates.size - core.size
+        counts, found = conflict_rows(*packed, table, chunk, candidates, limit)
+        for item, count, conflicts in zip(chunk, counts, found, strict=True):
+            if count > limit:
+                alive[item] = False
+            else:
+                rows[int(item)] = conflicts[:count].copy()
+                room -= count
+        if room < 0:
+            raise TooManyConflictsError
+    kept = np.flatnonzero(alive)
+    start = np.zeros(n_items, dtype=bool)
+    start[core] = True
+    return kept, _graph(kept, alive, steady, rows), start[kept]
+
+
+def conflict_free_set(
+    packed: PackedLabels, table: NDArray[np.int64], deadline: Deadline
+) -> tuple[NDArray[np.intp], int]:
+    """Return a set without conflicts and a bound on the size of any, without the graph.
+
+    For clusters with more conflicts than memory can hold. The set takes the items in order,
+    wherever they fit. For the bound, items are put into groups in which all are in conflict
+    with each other; of each group a core has one item at most.
+
+    Parameters
+    ----------
+    packed, table, deadline
+        See :func:`conflict_graph`.
+    """
+    steady = _steady_items(packed, table)
+    block, border = np.flatnonzero(steady), np.flatnonzero(~steady)
+    chosen = _greedy(packed, table, block, border, deadline)
+    groups = np.empty((_OPEN_GROUPS, _LARGEST_GROUP), dtype=np.int32)
+    sizes = np.zeros(_OPEN_GROUPS, dtype=np.int64)
+    n_groups = 0
+    for chunk in _chunks(border[::-1], 1, deadline):
+        n_groups = group_conflicting(*packed, table, chunk, groups, sizes, n_groups)
+    return np.sort(chosen), block.size + n_groups
+
+
+def conflict_graphs(
+    packed: PackedLabels,
+    tables: NDArray[np.int64],
+    deadline: Deadline,
+    max_memory: float = math.inf,
+) -> Iterator[Callable[[NDArray[np.bool_]], tuple[NDArray[np.intp], Graph]] | None]:
+    """Yield conflict graphs under several tables, from the strictest on, counting pairs once.
+
+    Parameters
+    ----------
+    packed : PackedLabels
+        The items of the cluster, in order of preference.
+    tables : ndarray of shape (n_tables, n_resamples + 1)
+        Each allows at least what the one before does.
+    deadline : Deadline
+        Where it is told that nobody waits for the answer any more.
+    max_memory : float, default=inf
+        Bytes; if they will not do, a TooManyConflictsError is raised.
+
+    Yields
+    ------
+    graph_beyond : callable or None
+        None if the conflicts are those of the table before. Otherwise it takes a set without
+        conflicts, as booleans, and returns the items that can be in a larger one, or are in
+        it, and the graph of their conflicts.
+    """
+    n_items = packed.present.shape[0]
+    steady = _steady_items(packed, tables[0])
+    border = np.flatnonzero(~steady)
+    pieces = [(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.uint16))]
+    room = max_memory / _BYTES_A_CONFLICT
+    for chunk in _chunks(border, 2 * n_items, deadline):
+        counts, others, levels = conflict_levels(*packed, tables, chunk, ~steady)
+        filled = np.arange(n_items) < counts[:, None]
+        pieces.append((np.repeat(chunk, counts), others[filled], levels[filled]))
+        room -= int(counts.sum())
+        if room < 0:
+            raise TooManyConflictsError
+    rows, others, levels = map(np.concatenate, zip(*pieces, strict=True))
+    for place in range(len(tables)):
+        conflicting = levels > place
+        if place > 0 and conflicting.all():
+            yield None
+            continue
+        rows, others, levels = rows[conflicting], others[conflicting], levels[conflicting]
+        yield functools.partial(_graph_beyond, n_items, rows, others)
+
+
+def undecided_pairs(
+    packed: PackedLabels, sure: NDArray[np.int64], possible: NDArray[np.int64]
+) -> int:
+    """Count the pairs about which a core could still change its mind.
+
+    Parameters
+    ----------
+    packed : PackedLabels
+        The items of the cluster.
+    sure, possible : ndarray of shape (n_resamples + 1,)
+        A pair seen B times is free of conflict for good if it was apart ``sure[B]`` times at
+        most, and in conflict for good if more than ``possible[B]`` times.
+
+    Returns
+    -------
+    n_pairs : int
+        Pairs that are neither, of items that are not ruled out: an item with more conflicts for
+        good than a set free of conflicts for good leaves room for is in no largest core.
+    """
+    n_items = packed.present.shape[0]
+    steady = _steady_items(packed, sure)
+    by_deviation = np.argsort(row_bits(packed.deviating), kind="stable")
+    border = by_deviation[~steady[by_deviation]]
+    core = _greedy(packed, sure, np.flatnonzero(steady), border, Deadline(None))
+    never = np.full(sure.size, sure.size)
+    n_conflicts = _count_pairs(packed, possible, never, border, np.arange(n_items), ~steady)
+    alive = n_conflicts <= n_items - max(core.size, 1)
+    rows = border[alive[border]]
+    counts = _count_pairs(packed, sure, possible, rows, np.flatnonzero(alive), ~steady)
+    return int(counts.sum()) // 2
+
+
+def _count_pairs(
+    packed: PackedLabels,
+    above: NDArray[np.int64],
+    up_to: NDArray[np.int64],
+    rows: NDArray[np.intp],
+    others: NDArray[np.intp],
+    is_row: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    counts = np.zeros(packed.present.shape[0], dtype=np.int64)
+    for chunk in _chunks(rows, 1, Deadline(None)):
+        counts += count_apart_pairs(*packed, above, up_to, chunk, others, is_row)
+    return counts
+
+
+def _graph_beyond(
+    n_items: int,
+    rows: NDArray[np.int64],
+    others: NDArray[np.int32],
+    chosen: NDArray[np.bool_],
+) -> tuple[NDArray[np.intp], Graph]:
+    """Return the graph on the items with few enough conflicts for a set larger than `chosen`."""
+    degrees = np.bincount(rows, minlength=n_items) + np.bincount(others, minlength=n_items)
+    alive = chosen | (degrees <= n_items - np.count_nonzero(chosen))
+    kept = np.flatnonzero(alive)
+    number = np.full(n_items, -1, dtype=np.int32)
+    number[kept] = np.arange(kept.size, dtype=np.int32)
+    return kept, Graph.from_pairs(rows, others, number)
+
+
+def _steady_items(packed: PackedLabels, table: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Mark items that are certain to be free of conflicts among each other.
+
+    Items i, j present in p resamples and deviating in v of them were seen together at
+    least ``p_i + p_j - m`` times and apart at most ``v_i + v_j`` times. Under a line
+    ``a B - c`` that stays below ``table[B] + 1``, it is enough that each of the two has
+    ``v <= a (p - m / 2) - c / 2`` and that they were seen together often enough at all.
+    """
+    n_resamples = table.size - 1
+    allowed = np.flatnonzero(table >= 0)
+    present, deviating = row_bits(packed.present), row_bits(packed.deviating)
+    if allowed.size == 0:
+        return np.zeros(present.size, dtype=bool)
+    first = int(allowed[0])
+    slope = (table[-1] - table[first]) / max(n_resamples - first, 1)
+    seen = np.arange(first, n_resamples + 1)
+    offset = np.max(slope * seen - table[first:]) - 1 + 1e-6
+    return (2 * present - n_resamples >= first) & (
+        deviating <= slope * (present - n_resamples / 2) - offset / 2
+    )
+
+
+def _greedy(
+    packed: PackedLabels,
+    table: NDArray[np.int64],
+    block: NDArray[np.intp],
+    border: NDArray[np.intp],
+    deadline: Deadline,
+) -> NDArray[np.intp]:
+    """Return a conflict-free set: the block, and what of the border fits, in order."""
+    chosen = np.empty(block.size + border.size, dtype=np.intp)
+    chosen[: block.size] = block
+    n_chosen = block.size
+    for chunk in _chunks(border, 1, deadline):
+        n_chosen = extend_conflict_free(*packed, table, chosen, n_chosen, chunk)
+    return chosen[:n_chosen]
+
+
+def _chunks(items: NDArray[np.intp], width: int, deadline: Deadline) -> Iterator[NDArray[np.intp]]:
+    size = max(min(_ROWS_A_CALL, _BYTES_A_CALL // (4 * width)), 1)
+    for begin in range(0, items.size, size):
+        deadline.raise_if_cancelled()
+        yield items[begin : begin + size]
+
+
+def _graph(
+    kept: NDArray[np.intp],
+    alive: NDArray[np.bool_],
+    steady: NDArray[np.bool_],
+    rows: dict[int, NDArray[np.int32]],
+) -> Graph:
+    """Assemble neighbor lists from the rows of the border items.
+
+    Conflicts between border items stand in both rows; those with steady items only in
+    the row of the border item, and are mirrored here.
+    """
+    number = np.cumsum(alive, dtype=np.int32) - np.int32(1)
+    lists = {item: number[row[alive[row]]] for item, row in rows.items() if alive[item]}
+    ends = [row[steady[kept[row]]] for row in lists.values()]
+    steady_ends = np.concatenate(ends) if ends else np.empty(0, dtype=np.intp)
+    owners = np.repeat([number[item] for item in lists], [end.size for end in ends])
+    order = np.lexsort((owners, steady_ends))
+    mirrored = owners[order].astype(np.int32)
+    starts = np.searchsorted(steady_ends[order], np.arange(kept.size + 1))
+    neighbors = [
+        lists[item] if item in lists else mirrored[starts[v] : starts[v + 1]]
+        for v, item in enumerate(kept.tolist())
+    ]
+    sizes = np.fromiter((row.size for row in neighbors), dtype=np.int64, count=kept.size)
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    indices = np.concatenate(neighbors) if neighbors else np.empty(0, dtype=np.int32)
+    return Graph(indptr, indices.astype(np.int32))

@@ -1,0 +1,157 @@
+"""Rules that shrink a conflict graph without losing a largest independent set.
+
+Everything here only deletes vertices, so it works on the neighbor lists as they are,
+whatever their size; `folding` holds the rules that rewrite a (by then small) graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+from coreclust._utils.jit import kernel
+from coreclust.clique._graph import Graph
+
+UNDECIDED, TAKEN, DELETED = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """What is decided after the reductions, and what they prove."""
+
+    taken: NDArray[np.intp]
+    undecided: NDArray[np.intp]
+    upper_bound: int  # no independent set is larger, or larger than the lower bound given
+
+
+def reduce_graph(graph: Graph, lower_bound: int) -> Reduced:
+    """Decide as many vertices as the deleting rules can.
+
+    Either `lower_bound` is the size of a largest independent set, or some largest one
+    consists of `taken` and of `undecided` vertices.
+    """
+    state = np.zeros(graph.n_vertices, dtype=np.int8)
+    upper_bound = graph.n_vertices
+    while True:
+        _peel(graph.indptr, graph.indices, state, lower_bound)
+        undecided = np.flatnonzero(state == UNDECIDED)
+        n_taken = int(np.count_nonzero(state == TAKEN))
+        if undecided.size == 0:
+            return _reduced(state, min(upper_bound, n_taken))
+        decided, bound = _linear_program(graph.subgraph(undecided))
+        upper_bound = min(upper_bound, n_taken + bound)
+        if upper_bound <= lower_bound or not decided.any():
+            return _reduced(state, upper_bound)
+        state[undecided] = decided
+
+
+def _reduced(state: NDArray[np.int8], upper_bound: int) -> Reduced:
+    return Reduced(np.flatnonzero(state == TAKEN), np.flatnonzero(state == UNDECIDED), upper_bound)
+
+
+def _linear_program(graph: Graph) -> tuple[NDArray[np.int8], int]:
+    """Solve the linear relaxation by one bipartite matching (Nemhauser and Trotter 1975).
+
+    Its solutions are 0, 1/2 or 1; some largest independent set agrees with the whole
+    numbers among them. Returns the states they decide, and the bound.
+    """
+    partner = maximum_bipartite_matching(graph.to_sparse(), perm_type="column")
+    left, right = _alternating_reach(graph.indptr, graph.indices, partner)
+    decided = np.zeros(graph.n_vertices, dtype=np.int8)
+    decided[left & ~right] = TAKEN
+    decided[~left & right] = DELETED
+    n_matched = int(np.count_nonzero(partner >= 0))
+    return decided, graph.n_vertices - (n_matched + 1) // 2
+
+
+@kernel
+def _alternating_reach(indptr, indices, partner):
+    """Return what alternating paths from the unmatched left vertices reach, on each side."""
+    n = partner.size
+    owner = np.full(n, -1, dtype=np.int64)  # the left partner of every right vertex
+    for v in range(n):
+        if partner[v] >= 0:
+            owner[partner[v]] = v
+    left = partner < 0
+    right = np.zeros(n, dtype=np.bool_)
+    stack = np.empty(n, dtype=np.int64)
+    n_stack = 0
+    for v in range(n):
+        if left[v]:
+            stack[n_stack] = v
+            n_stack += 1
+    while n_stack > 0:
+        n_stack -= 1
+        v = stack[n_stack]
+        for u in indices[indptr[v] : indptr[v + 1]]:
+            if not right[u]:
+                right[u] = True
+                w = owner[u]
+                if w >= 0 and not left[w]:
+                    left[w] = True
+                    stack[n_stack] = w
+                    n_stack += 1
+    return left, right
+
+
+@kernel
+def _peel(indptr, indices, state, lower_bound):
+    """Take isolated and pendant vertices; delete those with too many conflicts."""
+    n = state.size
+    degree = np.zeros(n, dtype=np.int64)
+    n_undecided = 0
+    n_taken = 0
+    stack = np.empty(n, dtype=np.int64)
+    stacked = np.zeros(n, dtype=np.bool_)
+    n_stack = 0
+    for v in range(n):
+        if state[v] == TAKEN:
+            n_taken += 1
+        if state[v] != UNDECIDED:
+            continue
+        n_undecided += 1
+        for u in indices[indptr[v] : indptr[v + 1]]:
+            if state[u] == UNDECIDED:
+                degree[v] += 1
+    for v in range(n - 1, -1, -1):  # so that low numbers are looked at first
+        if state[v] == UNDECIDED and degree[v] <= 1:
+            stack[n_stack] = v
+            stacked[v] = True
+            n_stack += 1
+    doomed = np.empty(n, dtype=np.int64)
+    while True:
+        n_doomed = 0
+        if n_stack > 0:
+            n_stack -= 1
+            v = stack[n_stack]
+            stacked[v] = False
+            if state[v] != UNDECIDED:
+                continue
+            state[v] = TAKEN
+            n_taken += 1
+            n_undecided -= 1
+            for u in indices[indptr[v] : indptr[v + 1]]:
+                if state[u] == UNDECIDED:
+                    doomed[n_doomed] = u
+                    n_doomed += 1
+        else:
+            # With v in it, a set cannot be larger than n_taken + n_undecided - degree[v].
+            for v in range(n):
+                if state[v] == UNDECIDED and n_taken + n_undecided - degree[v] <= lower_bound:
+                    doomed[n_doomed] = v
+                    n_doomed += 1
+            if n_doomed == 0:
+                return
+        for d in range(n_doomed):
+            state[doomed[d]] = DELETED
+            n_undecided -= 1
+        for d in range(n_doomed):
+            for u in indices[indptr[doomed[d]] : indptr[doomed[d] + 1]]:
+                degree[u] -= 1
+                if state[u] == UNDECIDED and degree[u] <= 1 and not stacked[u]:
+                    stack[n_stack] = u
+                    stacked[u] = True
+                    n_stack += 1

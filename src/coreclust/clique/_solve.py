@@ -1,0 +1,140 @@
+"""The exact search, from a conflict graph to a largest independent set and its proof."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from coreclust.clique._branch import branch_and_bound
+from coreclust.clique._deadline import Deadline
+from coreclust.clique._folding import FoldedGraph
+from coreclust.clique._graph import Graph, Solution
+from coreclust.clique._local_search import (
+    exchange_one_for_two,
+    improve_independent_set,
+    prefer_low_numbers,
+)
+from coreclust.clique._reductions import reduce_graph
+
+# Folding keeps its graph in Python sets, and finds little to do where conflicts are dense.
+_MOST_NEIGHBORS_TO_FOLD = 2_000_000
+_MOST_CONFLICTS_A_VERTEX_TO_FOLD = 100
+
+
+# Of the branch and bound: two numbers of four bytes and three bits for each pair of vertices.
+_BYTES_A_PAIR = 8.4
+
+
+def largest_independent_set(
+    graph: Graph, start: NDArray[np.bool_], deadline: Deadline, max_memory: float = np.inf
+) -> Solution:
+    """Return a largest independent set of a conflict graph.
+
+    Among several, one that no exchange of a single vertex for a lower-numbered one
+    (a more preferred one) can improve.
+
+    Parameters
+    ----------
+    graph : Graph
+        Vertices in order of preference.
+    start : ndarray of bool of shape (n_vertices,)
+        A first independent set; it may be empty.
+    deadline : Deadline
+        When it passes, the best set so far is returned with the bound proven by then.
+    max_memory : float, default=inf
+        Bytes for the search in a part of the graph that the reductions leave. A part that takes
+        more gets a good set and a bound, but no search.
+    """
+    isolated = np.flatnonzero(graph.degrees == 0)
+    connected = np.flatnonzero(graph.degrees > 0)
+    if connected.size == 0:
+        return Solution(isolated, isolated.size)
+    inner = graph.subgraph(connected)
+    chosen = exchange_one_for_two(inner, start[connected])
+    solution = _prove(inner, chosen, deadline, max_memory)
+    chosen = np.zeros(connected.size, dtype=bool)
+    chosen[solution.chosen] = True
+    chosen = prefer_low_numbers(inner, chosen)
+    both = np.sort(np.concatenate([isolated, connected[chosen]]))
+    return Solution(both, max(isolated.size + solution.upper_bound, both.size))
+
+
+def _prove(
+    graph: Graph, chosen: NDArray[np.bool_], deadline: Deadline, max_memory: float
+) -> Solution:
+    """Prove a set largest, or find a larger one.
+
+    Often the first bound does it. If not, it has at least decided about most vertices, and the
+    longer search is for the others only.
+    """
+    known = np.flatnonzero(chosen)
+    reduced = reduce_graph(graph, known.size)
+    if reduced.upper_bound <= known.size:
+        return Solution(known, known.size)
+    part = graph.subgraph(reduced.undecided)
+    better = np.flatnonzero(improve_independent_set(part, chosen[reduced.undecided]))
+    if reduced.taken.size + better.size > known.size:
+        known = np.concatenate([reduced.taken, reduced.undecided[better]])
+    rest = _prove_part(part, known.size - reduced.taken.size, deadline, max_memory)
+    found = np.concatenate([reduced.taken, reduced.undecided[rest.chosen]])
+    bound = min(reduced.upper_bound, reduced.taken.size + rest.upper_bound)
+    best = found if found.size > known.size else known
+    # The reductions assume a set larger than the known one: the bound may lie below it.
+    return Solution(best, max(bound, best.size))
+
+
+def _prove_part(graph: Graph, lower_bound: int, deadline: Deadline, max_memory: float) -> Solution:
+    """Find a set larger than the bound, or prove that there is none; then any set will do."""
+    reduced = reduce_graph(graph, lower_bound)
+    if reduced.upper_bound <= lower_bound or deadline.expired():
+        return Solution(reduced.taken, max(reduced.upper_bound, reduced.taken.size))
+    rest = _solve_folded(graph.subgraph(reduced.undecided), deadline, max_memory)
+    chosen = np.concatenate([reduced.taken, reduced.undecided[rest.chosen]])
+    return Solution(chosen, min(reduced.upper_bound, reduced.taken.size + rest.upper_bound))
+
+
+def _solve_folded(graph: Graph, deadline: Deadline, max_memory: float) -> Solution:
+    """Fold a graph, solve what is left component by component, and unfold."""
+    limit = min(_MOST_NEIGHBORS_TO_FOLD, _MOST_CONFLICTS_A_VERTEX_TO_FOLD * graph.n_vertices)
+    if graph.indices.size > limit:
+        return _solve_components(graph, deadline, max_memory)
+    folded = FoldedGraph(graph)
+    folded.reduce(deadline.expired)
+    # A vertex of weight w becomes w twins: the search knows how to deal with twins.
+    copies = [v for v in sorted(folded.adjacency) for _ in range(folded.weight[v])]
+    solution = _solve_components(_expand(folded, copies), deadline, max_memory)
+    unfolded = folded.unfold({copies[c] for c in solution.chosen})
+    return Solution(np.array(sorted(unfolded), dtype=np.intp), folded.offset + solution.upper_bound)
+
+
+def _expand(folded: FoldedGraph, copies: list[int]) -> Graph:
+    places: dict[int, list[int]] = {}
+    for place, v in enumerate(copies):
+        places.setdefault(v, []).append(place)
+    rows = [
+        np.array(sorted(p for u in folded.adjacency[v] for p in places[u]), dtype=np.int32)
+        for v in copies
+    ]
+    indptr = np.concatenate([[0], np.cumsum([row.size for row in rows], dtype=np.int64)])
+    return Graph(indptr.astype(np.int64), np.concatenate(rows) if rows else np.empty(0, np.int32))
+
+
+def _solve_components(graph: Graph, deadline: Deadline, max_memory: float) -> Solution:
+    if graph.n_vertices == 0:
+        return Solution(np.empty(0, dtype=np.intp), 0)
+    _n_components, component = connected_components(graph.to_sparse(), directed=False)
+    members = np.split(np.argsort(component, kind="stable"), np.cumsum(np.bincount(component))[:-1])
+    chosen: list[NDArray[np.intp]] = []
+    upper_bound = 0
+    for vertices in sorted(members, key=len):
+        part = graph.subgraph(vertices)
+        start = np.zeros(part.n_vertices, dtype=bool)
+        start = improve_independent_set(part, start, thorough=True)
+        if _BYTES_A_PAIR * vertices.size**2 > max_memory:
+            solution = Solution(np.flatnonzero(start), vertices.size)
+        else:
+            solution = branch_and_bound(part, start, deadline.expired)
+        chosen.append(vertices[solution.chosen])
+        upper_bound += solution.upper_bound
+    return Solution(np.sort(np.concatenate(chosen)), upper_bound)

@@ -1,0 +1,211 @@
+"""Hierarchical clustering at compiled speed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import pdist, squareform
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from coreclust._utils.compat import Interval, StrOptions, check_sample_weight, fit_context
+from coreclust.cluster._agglomerate import (
+    LINKAGES,
+    cut,
+    label_datasets,
+    label_resamples,
+    merge_all,
+    tree,
+)
+
+
+class HierarchicalClustering(ClusterMixin, BaseEstimator):
+    """Agglomerative clustering, cut into a number of clusters.
+
+    Inside :class:`~coreclust.CoreClustering` the distances are computed once for all
+    resamples, and all resamples are clustered in one compiled loop.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters.
+    linkage : {"complete", "average", "single", "ward"}, default="complete"
+        What the distance of two clusters is: that of their farthest or nearest items, the
+        mean over all pairs of items, or Ward's growth in variance.
+    metric : str or callable, default="euclidean"
+        A metric of :func:`scipy.spatial.distance.pdist`, or "precomputed" if X is a square
+        matrix of distances. Ward's linkage needs Euclidean distances.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int of shape (n_items,)
+        Clusters are numbered by their first item.
+    children_ : ndarray of int of shape (n_items - 1, 2)
+        The two nodes of every merge, lowest first. Items are nodes 0 to n - 1; merge i
+        makes node n + i.
+    distances_ : ndarray of float of shape (n_items - 1,)
+        The heights of the merges, as in scipy.
+    n_features_in_ : int
+
+    Notes
+    -----
+    With `sample_weight`, an item of weight w stands for w copies, which have merged at
+    height 0: this matters for "average" and "ward", whose distances depend on sizes.
+    Where distances tie, which merge comes first depends on the order of the items, and on
+    nothing else.
+
+    It holds the matrix of distances, n × n.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust.cluster import HierarchicalClustering
+    >>> X = load_iris().data
+    >>> labels = HierarchicalClustering(3, linkage="average").fit_predict(X)
+    >>> [int((labels == label).sum()) for label in range(3)]
+    [50, 64, 36]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "linkage": [StrOptions(set(LINKAGES))],
+        "metric": [str, callable],
+    }
+
+    def __init__(
+        self, n_clusters: int = 2, *, linkage: str = "complete", metric: Any = "euclidean"
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.linkage = linkage
+        self.metric = metric
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> HierarchicalClustering:
+        """Build the tree and cut it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features) or (n_items, n_items)
+            Items, or their distances if `metric` is "precomputed".
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_items,), default=None
+            Multiplicities of the items, all positive.
+
+        Returns
+        -------
+        self : HierarchicalClustering
+        """
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        weights = check_sample_weight(sample_weight, X)
+        if not (weights > 0).all():
+            raise ValueError("sample_weight must be positive for every item.")
+        if len(X) < self.n_clusters:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} must not exceed the number of items, "
+                f"n_samples={len(X)}."
+            )
+        pairs, heights = merge_all(self._distances(X), weights.copy(), LINKAGES[self.linkage])
+        self.labels_ = cut(pairs, heights, int(self.n_clusters))
+        self.children_, self.distances_ = tree(pairs, heights)
+        return self
+
+    def fit_predict(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> NDArray[np.int32]:
+        """Build the tree, cut it and return the labels of the items."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def to_linkage(self) -> NDArray[np.float64]:
+        """Return the tree as scipy has it, for ``scipy.cluster.hierarchy.dendrogram``.
+
+        Returns
+        -------
+        linkage : ndarray of shape (n_items - 1, 4)
+            Two nodes, height and number of items for each merge.
+        """
+        check_is_fitted(self)
+        n_items = len(self.labels_)
+        sizes = np.ones(2 * n_items - 1)
+        for merge, (left, right) in enumerate(self.children_):
+            sizes[n_items + merge] = sizes[left] + sizes[right]
+        return np.column_stack([self.children_, self.distances_, sizes[n_items:]])
+
+    def _distances(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.linkage == "ward" and self.metric not in ("euclidean", "precomputed"):
+            raise ValueError(
+                f"linkage='ward' needs metric='euclidean' or 'precomputed', got {self.metric!r}."
+            )
+        if not (isinstance(self.metric, str) and self.metric == "precomputed"):
+            distances = pdist(X, metric=self.metric)
+            if np.isnan(distances).any():
+                raise ValueError(
+                    f"X has rows without a distance for metric={self.metric!r}, such as rows of "
+                    "zeros for 'cosine' or constant ones for 'correlation'; leave them out, or use "
+                    "another metric."
+                )
+            return squareform(distances)
+        slack = 1e-10 * X.max()  # what computing distances in another way leaves behind
+        if X.shape[0] != X.shape[1] or not np.allclose(X, X.T, rtol=0, atol=slack):
+            raise ValueError(
+                "X must be a symmetric square matrix of distances for metric='precomputed', "
+                f"got an array of shape {X.shape}."
+            )
+        if X.min() < -slack or np.diagonal(X).max() > 1e4 * slack:
+            raise ValueError(
+                "X must hold distances for metric='precomputed': none negative, and 0 on the "
+                "diagonal."
+            )
+        distances = np.maximum(X / 2 + X.T / 2, 0)
+        np.fill_diagonal(distances, 0)
+        return distances
+
+    def _batch_labeler(self, X: NDArray[Any]) -> _Labeler:
+        distances = self._distances(np.ascontiguousarray(X, dtype=np.float64))
+        return _Labeler(distances, int(self.n_clusters), LINKAGES[self.linkage])
+
+    def _dataset_labeler(self, _n_features: int) -> _DatasetLabeler | None:
+        if self.metric != "euclidean":
+            return None
+        return _DatasetLabeler(int(self.n_clusters), LINKAGES[self.linkage])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
+
+
+@dataclass(frozen=True)
+class _Labeler:
+    """Labels many resamples; see `coreclust._sampling.native`."""
+
+    distances: NDArray[np.float64]
+    n_clusters: int
+    linkage: int
+    seeded: bool = False
+
+    def __call__(
+        self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        labels = label_resamples(self.distances, counts, self.n_clusters, self.linkage)
+        return labels, counts.sum(axis=1) < self.n_clusters
+
+
+@dataclass(frozen=True)
+class _DatasetLabeler:
+    """Labels the first items of many datasets; see `coreclust._sampling.native`."""
+
+    n_clusters: int
+    linkage: int
+
+    def __call__(
+        self, datasets: NDArray[np.float64], n_wanted: int, seeds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        labels = label_datasets(datasets, n_wanted, self.n_clusters, self.linkage)
+        return labels, np.zeros(len(seeds), dtype=bool)

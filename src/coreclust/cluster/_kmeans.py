@@ -1,0 +1,230 @@
+"""k-means++ at compiled speed."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from coreclust._utils.compat import Interval, StrOptions, check_sample_weight, fit_context
+from coreclust._utils.seeds import draw_seed
+from coreclust._utils.validation import TOO_LARGE
+from coreclust.cluster._lloyd import best_of_runs, label_datasets, label_resamples, nearest_centers
+
+
+class KMeans(ClusterMixin, BaseEstimator):
+    """k-means clustering by greedy k-means++ seeding and Lloyd's algorithm.
+
+    The same method as scikit-learn's, made for many fits of small data: inside
+    :class:`~coreclust.CoreClustering` all resamples are clustered in one compiled loop.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    init : "k-means++" or array-like of shape (n_clusters, n_features), default="k-means++"
+        How the first centers are found, or the centers themselves.
+    n_local_trials : int, default=None
+        How many items k-means++ draws for each center, to take the best of. None is
+        ``2 + int(log(n_clusters))``, as in scikit-learn; 1 is the plain k-means++ of [1]_.
+    n_init : int, default=10
+        Number of runs; the one with the least inertia counts. With given centers, one.
+    max_iter : int, default=300
+        Most iterations of a run.
+    tol : float, default=0.0
+        A run ends when the sum of the squared movements of the centers is at most this
+        share of the mean variance of the features. By default it ends when no item
+        changes its cluster any more.
+    random_state : int, RandomState or None, default=None
+        Seed of the k-means++ draws.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    labels_ : ndarray of int of shape (n_items,)
+    inertia_ : float
+        Weighted sum of squared distances of the items to their centers.
+    n_iter_ : int
+        Iterations of the best run.
+    n_features_in_ : int
+
+    Notes
+    -----
+    A cluster that loses all its items gets the item that lies farthest from its center.
+    If the data has fewer distinct rows than clusters, each is a cluster of its own. Clusters
+    without items are left out, with a warning.
+
+    References
+    ----------
+    .. [1] D. Arthur and S. Vassilvitskii (2007). k-means++: the advantages of careful
+       seeding. Proceedings of the 18th ACM-SIAM Symposium on Discrete Algorithms.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust.cluster import KMeans
+    >>> kmeans = KMeans(3, random_state=0).fit(load_iris().data)
+    >>> round(kmeans.inertia_, 2)
+    78.85
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions({"k-means++"}), "array-like"],
+        "n_local_trials": [None, Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: str | ArrayLike = "k-means++",
+        n_local_trials: int | None = None,
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 0.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_local_trials = n_local_trials
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> KMeans:
+        """Find the centers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_items,), default=None
+            A weight of 2 is the same as two copies of the item; items of weight 0 get a
+            label, but no say.
+
+        Returns
+        -------
+        self : KMeans
+        """
+        X = validate_data(self, X, dtype=np.float64, order="C")
+        weights = check_sample_weight(sample_weight, X)
+        counted = weights > 0
+        if counted.sum() < self.n_clusters:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} must not exceed the number of items with a "
+                f"positive weight, n_samples={counted.sum()}."
+            )
+        everyone = slice(None) if counted.all() else counted  # a slice copies nothing
+        labels, self.cluster_centers_, self.inertia_, self.n_iter_ = best_of_runs(
+            np.ascontiguousarray(X[everyone].T),
+            weights[everyone],
+            int(self.n_clusters),
+            *self._settings(X.shape[1]),
+            draw_seed(self.random_state),
+        )
+        if not np.isfinite(self.inertia_):
+            raise ValueError(TOO_LARGE)
+        if counted.all():
+            self.labels_ = labels
+        else:
+            self.labels_ = nearest_centers(X, self.cluster_centers_)
+        self._drop_empty_clusters()
+        return self
+
+    def fit_predict(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> NDArray[np.int32]:
+        """Find the centers and return the labels of the items."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Return the label of the nearest center for each item."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return nearest_centers(X, self.cluster_centers_)
+
+    def _settings(self, n_features: int) -> tuple[NDArray[np.float64], int, int, int, float]:
+        """Return init, n_local_trials, n_init, max_iter and tol as the kernels want them."""
+        n_init = int(self.n_init)
+        if isinstance(self.init, str):
+            init = np.empty((0, n_features))
+        else:
+            init, n_init = np.asarray(self.init, dtype=np.float64), 1
+            if init.shape != (self.n_clusters, n_features):
+                raise ValueError(
+                    f"init must be 'k-means++' or centers of shape "
+                    f"({self.n_clusters}, {n_features}), got shape {init.shape}."
+                )
+        n_candidates = self.n_local_trials or 2 + int(np.log(self.n_clusters))
+        return init, int(n_candidates), n_init, int(self.max_iter), float(self.tol)
+
+    def _drop_empty_clusters(self) -> None:
+        used, labels = np.unique(self.labels_, return_inverse=True)
+        if used.size < self.n_clusters:
+            warnings.warn(
+                f"Only {used.size} of n_clusters={self.n_clusters} clusters have items: there are "
+                "fewer distinct rows than clusters, or max_iter is too small.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+            self.labels_ = labels.astype(np.int32)
+            self.cluster_centers_ = self.cluster_centers_[used]
+
+    def _batch_labeler(self, X: NDArray[Any]) -> _Labeler:
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        return _Labeler(X, (int(self.n_clusters), *self._settings(X.shape[1])))
+
+    def _batch_predictor(self, X: NDArray[Any]) -> _Labeler:
+        return replace(self._batch_labeler(X), everyone=True)
+
+    def _dataset_labeler(self, n_features: int) -> _DatasetLabeler:
+        return _DatasetLabeler((int(self.n_clusters), *self._settings(n_features)))
+
+
+@dataclass(frozen=True)
+class _Labeler:
+    """Labels many resamples; see `coreclust._sampling.native`."""
+
+    X: NDArray[np.float64]
+    settings: tuple[Any, ...]
+    everyone: bool = False
+    seeded: bool = True
+
+    def __call__(
+        self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        return self.label_and_keep(counts, seeds)[:2]
+
+    def label_and_keep(
+        self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.float64]]:
+        """Label some resamples, and return their centers as well."""
+        return label_resamples(self.X, counts, seeds, self.everyone, *self.settings)
+
+
+@dataclass(frozen=True)
+class _DatasetLabeler:
+    """Labels the first items of many datasets; see `coreclust._sampling.native`."""
+
+    settings: tuple[Any, ...]
+
+    def __call__(
+        self, datasets: NDArray[np.float64], n_wanted: int, seeds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        labels = label_datasets(datasets, n_wanted, seeds, *self.settings)
+        return labels, np.zeros(len(seeds), dtype=bool)

@@ -1,0 +1,422 @@
+"""Kernels of k-means: k-means++ seeding, greedy or plain, and Lloyd's iterations.
+
+Items carry weights, so that a bootstrap resample is its distinct items with their
+multiplicities. Data is kept by feature, and distances are computed for a block of items
+side by side in vector registers. At up to some hundred features times clusters that beats
+the bounds of Elkan or Hamerly, which save distances but branch on every item: 4 against
+11 ms a resample on the yeast data (8 features, 10 clusters, 10 runs).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coreclust._utils.jit import kernel, random_state_of, random_uniform
+
+_BLOCK = 256  # items whose distances stay in the nearest cache
+_PIECE = 4096  # items that are turned around to be by feature at a time
+
+
+@kernel
+def label_resamples(
+    X, counts, seeds, everyone, n_clusters, init, n_candidates, n_init, max_iter, tol
+):
+    """Label resamples given by the multiplicities of the items; -2 marks absent items.
+
+    With `everyone`, all items get the label of the nearest center instead.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_resamples, n_items)
+    failed : ndarray of bool of shape (n_resamples,)
+        Resamples of fewer items, copies counted, than clusters, or with too large values.
+    centers : ndarray of shape (n_resamples, n_clusters, n_features)
+        By label; NaN where no item has it.
+    """
+    n_resamples, n_items = counts.shape
+    labels = np.full((n_resamples, n_items), -2, dtype=np.int32)
+    failed = np.zeros(n_resamples, dtype=np.bool_)
+    kept = np.full((n_resamples, n_clusters, X.shape[1]), np.nan)
+    for resample in range(n_resamples):
+        drawn = counts[resample]
+        if drawn.sum() < n_clusters:
+            failed[resample] = True
+            continue
+        by_feature, weights = _distinct_items(X, drawn)
+        if weights.size < n_clusters:  # every row is a cluster, and equal rows are one
+            items = np.flatnonzero(drawn)
+            found = nearest_centers(X[items], X[items])
+            for k in range(items.size):
+                kept[resample, found[k]] = X[items[k]]
+                labels[resample, items[k]] = found[k]
+            if everyone:
+                labels[resample] = nearest_centers(X, kept[resample])
+            continue
+        found, centers, inertia, _ = best_of_runs(
+            by_feature,
+            weights,
+            n_clusters,
+            init,
+            n_candidates,
+            n_init,
+            max_iter,
+            tol,
+            seeds[resample],
+        )
+        if not np.isfinite(inertia):
+            failed[resample] = True
+            continue
+        for label in np.unique(found):
+            kept[resample, label] = centers[label]
+        if everyone:
+            labels[resample] = nearest_centers(X, kept[resample])
+        else:
+            k = 0
+            for i in range(n_items):
+                if drawn[i] > 0:
+                    labels[resample, i] = found[k]
+                    k += 1
+    return labels, failed, kept
+
+
+@kernel
+def label_datasets(
+    datasets, n_wanted, seeds, n_clusters, init, n_candidates, n_init, max_iter, tol
+):
+    """Label the first items of datasets of one size, each clustered by itself."""
+    n_datasets, n_items, _ = datasets.shape
+    labels = np.empty((n_datasets, n_wanted), dtype=np.int32)
+    weights = np.ones(n_items)
+    for b in range(n_datasets):
+        found, _, _, _ = best_of_runs(
+            np.ascontiguousarray(datasets[b].T),
+            weights,
+            n_clusters,
+            init,
+            n_candidates,
+            n_init,
+            max_iter,
+            tol,
+            seeds[b],
+        )
+        labels[b] = found[:n_wanted]
+    return labels
+
+
+@kernel
+def best_of_runs(by_feature, weights, n_clusters, init, n_candidates, n_init, max_iter, tol, seed):
+    """Run k-means `n_init` times and return the run with the least inertia.
+
+    Parameters
+    ----------
+    by_feature : ndarray of shape (d, n)
+        The points, a column each.
+    weights : ndarray of shape (n,)
+        All positive.
+    n_clusters : int
+        At most n.
+    init : ndarray of shape (n_clusters, d) or (0, d)
+        The first centers; none for k-means++.
+    n_candidates : int
+        How many items k-means++ chooses each center from.
+    n_init, max_iter : int
+    tol : float
+        Stop when the centers together move by no more than this share of the mean
+        variance of a feature (squared). 0 is until no item changes its cluster.
+    seed : int
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+    centers : ndarray of shape (n_clusters, d)
+    inertia : float
+        Infinite if squares of the values are, and then the rest means nothing.
+    n_iter : int
+    """
+    d, n = by_feature.shape
+    state = random_state_of(seed)
+    tolerance = tol * _mean_variance(by_feature, weights) if tol > 0 else 0.0
+    centers = np.empty((d, n_clusters))
+    labels = np.zeros(n, dtype=np.int64)
+    scratch = np.empty((3, n))
+    best_labels = np.zeros(n, dtype=np.int32)
+    best_centers = centers.copy()
+    best_inertia = np.inf
+    best_n_iter = 0
+    for _ in range(n_init):
+        if init.shape[0] == n_clusters:
+            centers[:] = init.T
+        else:
+            _plus_plus(by_feature, weights, centers, n_candidates, scratch, state)
+        n_iter = _lloyd(by_feature, weights, centers, labels, scratch[0], max_iter, tolerance)
+        inertia = _inertia(by_feature, weights, centers, labels)
+        if inertia < best_inertia:
+            best_inertia = inertia
+            best_n_iter = n_iter
+            best_labels[:] = labels
+            best_centers[:] = centers
+    return best_labels, best_centers.T.copy(), best_inertia, best_n_iter
+
+
+@kernel
+def nearest_centers(points, centers):
+    """Return the label of the center nearest to each point; the first where two tie."""
+    n, d = points.shape
+    labels = np.empty(n, dtype=np.int32)
+    centers_by_feature = np.ascontiguousarray(centers.T)
+    # A piece of the points at a time: turning all of them around would be a copy of the data.
+    size = min(n, _PIECE)
+    piece = np.empty((d, size))
+    piece_labels = np.zeros(size, dtype=np.int64)
+    distances = np.empty(size)
+    for start in range(0, n, _PIECE):
+        size = min(_PIECE, n - start)
+        for i in range(size):
+            for f in range(d):
+                piece[f, i] = points[start + i, f]
+        _assign(piece, centers_by_feature, piece_labels[:size], distances[:size])
+        labels[start : start + size] = piece_labels[:size]
+    return labels
+
+
+@kernel
+def _distinct_items(X, counts):
+    """Return the items of a resample as columns, and how often each is in it."""
+    n_distinct = 0
+    for count in counts:
+        if count > 0:
+            n_distinct += 1
+    by_feature = np.empty((X.shape[1], n_distinct))
+    weights = np.empty(n_distinct)
+    k = 0
+    for i in range(counts.size):
+        if counts[i] > 0:
+            weights[k] = counts[i]
+            for f in range(X.shape[1]):
+                by_feature[f, k] = X[i, f]
+            k += 1
+    return by_feature, weights
+
+
+@kernel
+def _mean_variance(by_feature, weights):
+    d, n = by_feature.shape
+    total = weights.sum()
+    variance = 0.0
+    for f in range(d):
+        mean = 0.0
+        for i in range(n):
+            mean += weights[i] * by_feature[f, i]
+        mean /= total
+        for i in range(n):
+            variance += weights[i] * (by_feature[f, i] - mean) ** 2
+    return variance / total / d
+
+
+@kernel
+def _inertia(by_feature, weights, centers, labels):
+    total = 0.0
+    for i in range(labels.size):
+        squared = 0.0
+        for f in range(by_feature.shape[0]):
+            squared += (by_feature[f, i] - centers[f, labels[i]]) ** 2
+        total += weights[i] * squared
+    return total
+
+
+# Slices, not sums of indices, in the loops below: an index that might be negative keeps
+# the compiler from using vector registers.
+
+
+@kernel
+def _squared_distances(by_feature, start, center, out):
+    """Store the squared distances of the items from `start` on to one center."""
+    out[:] = 0.0
+    for f in range(by_feature.shape[0]):
+        row = by_feature[f, start : start + out.size]
+        x = center[f]
+        for i in range(out.size):
+            difference = row[i] - x
+            out[i] += difference * difference
+
+
+@kernel
+def _assign(by_feature, centers, labels, distances):
+    """Give each item to its nearest center, the first where two tie; store the distances."""
+    n = labels.size
+    buffer = np.empty(_BLOCK)
+    for start in range(0, n, _BLOCK):
+        size = min(_BLOCK, n - start)
+        block_labels = labels[start : start + size]
+        nearest = distances[start : start + size]
+        squared = buffer[:size]
+        nearest[:] = np.inf
+        for c in range(centers.shape[1]):
+            _squared_distances(by_feature, start, centers[:, c], squared)
+            for i in range(size):
+                closer = squared[i] < nearest[i]
+                block_labels[i] = c if closer else block_labels[i]
+                nearest[i] = squared[i] if closer else nearest[i]
+
+
+@kernel
+def _plus_plus(by_feature, weights, centers, n_candidates, scratch, state):
+    """Draw centers by k-means++ (Arthur and Vassilvitskii 2007).
+
+    Each new center is the best of some candidates, which are drawn with probability
+    proportional to weight times squared distance to the nearest center so far.
+    """
+    n = by_feature.shape[1]
+    n_clusters = centers.shape[1]
+    nearest, trial, best = scratch[0], scratch[1], scratch[2]
+    candidates = np.empty(n_candidates, dtype=np.int64)
+    cumulative = trial  # done with before candidates are tried
+    total = 0.0
+    for i in range(n):
+        total += weights[i]
+        cumulative[i] = total
+    chosen = min(np.searchsorted(cumulative, random_uniform(state) * total, side="right"), n - 1)
+    nearest[:] = np.inf
+    _closer(by_feature, weights, chosen, nearest, nearest)
+    centers[:, 0] = by_feature[:, chosen]
+    for c in range(1, n_clusters):
+        cumulative = trial
+        total = 0.0
+        for i in range(n):
+            total += weights[i] * nearest[i]
+            cumulative[i] = total
+        for k in range(n_candidates):
+            drawn = np.searchsorted(cumulative, random_uniform(state) * total, side="right")
+            candidates[k] = min(drawn, n - 1)
+        least = np.inf
+        for candidate in candidates:
+            potential = _closer(by_feature, weights, candidate, nearest, trial)
+            if potential < least:
+                least = potential
+                chosen = candidate
+                trial, best = best, trial
+        nearest, best = best, nearest
+        centers[:, c] = by_feature[:, chosen]
+
+
+@kernel
+def _closer(by_feature, weights, candidate, nearest, out):
+    """Store the squared distances to the nearest center, the candidate included.
+
+    Return their weighted sum.
+    """
+    n = weights.size
+    center = by_feature[:, candidate].copy()
+    buffer = np.empty(_BLOCK)
+    even = 0.0  # two sums side by side: one alone would wait for itself
+    odd = 0.0
+    for start in range(0, n, _BLOCK):
+        size = min(_BLOCK, n - start)
+        squared = buffer[:size]
+        before = nearest[start : start + size]
+        after = out[start : start + size]
+        weight = weights[start : start + size]
+        _squared_distances(by_feature, start, center, squared)
+        for i in range(size):
+            after[i] = squared[i] if squared[i] < before[i] else before[i]
+            squared[i] = weight[i] * after[i]
+        for i in range(0, size - 1, 2):
+            even += squared[i]
+            odd += squared[i + 1]
+        if size % 2:
+            even += squared[size - 1]
+    return even + odd
+
+
+@kernel
+def _lloyd(by_feature, weights, centers, labels, distances, max_iter, tolerance):
+    """Iterate until no item changes its cluster; return the number of iterations."""
+    d, n = by_feature.shape
+    n_clusters = centers.shape[1]
+    sums = np.empty((d, n_clusters))
+    mass = np.empty(n_clusters)
+    size = np.empty(n_clusters, dtype=np.int64)  # exact, where differences of weights are not
+    previous = np.empty(n, dtype=np.int32)
+    _assign(by_feature, centers, labels, distances)
+    _sums(by_feature, weights, labels, sums, mass, size)
+    n_iter = max_iter
+    for iteration in range(max_iter):
+        relocated = _fill_empty(by_feature, weights, labels, distances, sums, mass, size)
+        shift = 0.0
+        for c in range(n_clusters):
+            if size[c] > 0:
+                for f in range(d):
+                    mean = sums[f, c] / mass[c]
+                    shift += (mean - centers[f, c]) ** 2
+                    centers[f, c] = mean
+        previous[:] = labels
+        _assign(by_feature, centers, labels, distances)
+        changed = 0
+        for i in range(n):
+            old, new = previous[i], labels[i]
+            if old != new:
+                changed += 1
+                size[old] -= 1
+                size[new] += 1
+                mass[old] -= weights[i]
+                mass[new] += weights[i]
+                for f in range(d):
+                    moved = weights[i] * by_feature[f, i]
+                    sums[f, old] -= moved
+                    sums[f, new] += moved
+        if (changed == 0 or shift <= tolerance) and not relocated:
+            n_iter = iteration + 1
+            break
+    _sums(by_feature, weights, labels, sums, mass, size)  # anew, without rounding differences
+    for c in range(n_clusters):
+        if size[c] > 0:
+            for f in range(d):
+                centers[f, c] = sums[f, c] / mass[c]
+    return n_iter
+
+
+@kernel
+def _sums(by_feature, weights, labels, sums, mass, size):
+    sums[:] = 0.0
+    mass[:] = 0.0
+    size[:] = 0
+    for i in range(labels.size):
+        size[labels[i]] += 1
+        mass[labels[i]] += weights[i]
+        for f in range(by_feature.shape[0]):
+            sums[f, labels[i]] += weights[i] * by_feature[f, i]
+
+
+@kernel
+def _fill_empty(by_feature, weights, labels, distances, sums, mass, size):
+    """Give an empty cluster the item farthest from its own center.
+
+    If all items lie on centers already (fewer distinct items than clusters) an empty
+    cluster stays empty.
+    """
+    relocated = False
+    for empty in range(size.size):
+        if size[empty] > 0:
+            continue
+        farthest = -1
+        distance = 0.0
+        for i in range(labels.size):
+            if distances[i] > distance and size[labels[i]] > 1:
+                distance = distances[i]
+                farthest = i
+        if farthest < 0:
+            mass[empty] = 0.0  # anew, without rounding differences
+            sums[:, empty] = 0.0
+            continue
+        old = labels[farthest]
+        for f in range(by_feature.shape[0]):
+            sums[f, empty] = weights[farthest] * by_feature[f, farthest]
+            sums[f, old] -= sums[f, empty]
+        mass[empty] = weights[farthest]
+        mass[old] -= weights[farthest]
+        size[empty] = 1
+        size[old] -= 1
+        labels[farthest] = empty
+        distances[farthest] = 0.0
+        relocated = True
+    return relocated

@@ -1,0 +1,111 @@
+"""What a compiled clusterer offers to CoreClustering beyond the methods of scikit-learn.
+
+A clusterer declares it by a method ``__coreclust_native__`` that returns a `NativeOffer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+TOO_FEW_ITEMS = "ValueError: too few distinct items for the clusters asked for."
+
+
+class Batch(NamedTuple):
+    """The labels of some resamples.
+
+    Attributes
+    ----------
+    labels : ndarray of int of shape (n_resamples, n_items)
+        From 0 on, NOISE, or ABSENT for an item that gets no label.
+    failed : ndarray of bool of shape (n_resamples,)
+        Resamples that could not be clustered.
+    models : ndarray of shape (n_resamples, ...) or None, default=None
+        What is needed to label new items, for clusterers that offer `make_model`.
+    """
+
+    labels: NDArray[np.int32]
+    failed: NDArray[np.bool_]
+    models: NDArray[np.float64] | None = None
+
+
+class BatchLabeler(Protocol):
+    """Labels many resamples of one dataset. It is called from several threads at once."""
+
+    def __call__(self, counts: NDArray[np.int32], seeds: NDArray[np.int64]) -> Batch:
+        """Label resamples, given how often each item is in each of them.
+
+        Parameters
+        ----------
+        counts : ndarray of shape (n_resamples, n_items)
+        seeds : ndarray of shape (n_resamples,)
+            The random_state of each resample.
+        """
+
+
+class DatasetLabeler(Protocol):
+    """Labels the first items of many datasets of one size. Called from several threads at once."""
+
+    def __call__(
+        self, datasets: NDArray[np.float64], n_wanted: int, seeds: NDArray[np.int64]
+    ) -> Batch:
+        """Cluster each dataset by itself and label its first `n_wanted` items.
+
+        Parameters
+        ----------
+        datasets : ndarray of shape (n_datasets, n_items, n_features)
+        n_wanted : int
+        seeds : ndarray of shape (n_datasets,)
+            The random_state of each dataset.
+        """
+
+
+class Model(Protocol):
+    """Labels items that a resample did not hold."""
+
+    def label(self, X: Any) -> NDArray[np.int64]:
+        """Return the label of each item."""
+
+
+@dataclass(frozen=True)
+class NativeOffer:
+    """What a clusterer offers. Leave out what it does not.
+
+    Attributes
+    ----------
+    owner : type
+        The class whose `fit`, `fit_predict` and `predict` give the same labels. A subclass that
+        overrides one of them, without an offer of its own, is fitted by its own methods.
+    label_drawn : callable, default=None
+        ``label_drawn(X)`` returns a `BatchLabeler` for the items that were drawn, or None. For
+        each resample the labels are those of ``fit_predict(X[items], sample_weight=counts)``
+        with ``random_state=seed``. What all resamples share is computed here, once.
+    label_all : callable, default=None
+        ``label_all(X)`` returns a `BatchLabeler` that gives every item of X the label that
+        `predict` gives it, or None.
+    label_datasets : callable, default=None
+        ``label_datasets(n_features)`` returns a `DatasetLabeler`, or None. The labels are those of
+        ``fit_predict(dataset)[:n_wanted]`` with ``random_state=seed``.
+    seeded : bool, default=True
+        Whether the labels depend on the seeds.
+    weights_from : int, default=None
+        The number of distinct items from which on fitting them with their multiplicities as
+        `sample_weight` gives the labels of fitting the copies. None if that never holds.
+    make_model : callable, default=None
+        ``make_model(array)`` returns the `Model` that stands for one entry of `Batch.models`.
+    failure : str
+        Why a resample fails.
+    """
+
+    owner: type
+    label_drawn: Callable[[NDArray[Any]], BatchLabeler | None] | None = None
+    label_all: Callable[[NDArray[Any]], BatchLabeler | None] | None = None
+    label_datasets: Callable[[int], DatasetLabeler | None] | None = None
+    seeded: bool = True
+    weights_from: int | None = None
+    make_model: Callable[[NDArray[np.float64]], Model] | None = None
+    failure: str = TOO_FEW_ITEMS

@@ -1,0 +1,156 @@
+"""tclust: robust clustering with covariances."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from coreclust._utils.compat import Interval
+from coreclust.cluster._concentration import Settings
+from coreclust.cluster._trimmed import TrimmedClusterer
+
+
+class TClust(TrimmedClusterer):
+    """tclust: Gaussian clusters of different shapes, with the worst-fitting items trimmed.
+
+    The clusters maximize the sum, over the items that are kept, of the logarithm of
+    weight × density of the cluster they are given to; which items to trim is part of the
+    maximization. Variances, over all clusters and all directions, may differ by a factor
+    of `restr_factor` at most: without a bound a cluster could shrink to a point, and its
+    density grow for ever.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    trim : float, default=0.05
+        Share of the items to trim, from 0 to below 1: ``ceil(trim * n)`` items.
+    restr_factor : float, default=50.0
+        Largest allowed ratio of two eigenvalues of the covariances, 1 or more. With 1 all
+        clusters are balls of one size.
+    equal_weights : bool, default=False
+        Whether all clusters have the weight ``1 / n_clusters``. Otherwise it is their
+        share of the items that are kept, and a cluster may come out empty.
+    init : {"both", "subsets", "items"}, default="both"
+        What a start takes for its clusters: mean and covariance of n_features + 1 random
+        items each, as in the papers ("subsets"), different random items as centers of
+        balls ("items"), or one and the other in turn, because either finds optima that
+        the other misses.
+    n_init : int, default=50
+        Number of random starts.
+    n_refine : int, default=25
+        How many of the starts, the best after two steps, go on until nothing changes.
+    max_iter : int, default=20
+        Most steps of a start. Each assigns the items, trims and estimates the clusters.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The largest cluster first.
+    covariances_ : ndarray of shape (n_clusters, n_features, n_features)
+    weights_ : ndarray of shape (n_clusters,)
+        0 for an empty cluster, which is the last then; its center and covariance are
+        those that it had when it lost its last item.
+    labels_ : ndarray of int of shape (n_items,)
+        The cluster of each item; -1 for the trimmed.
+    objective_ : float
+        Sum of the logarithms of weight × density, over the items that are kept.
+    n_iter_ : int
+        Steps of the best start.
+    converged_ : bool
+        Whether its last step changed nothing. There is no warning if not; raise `max_iter`.
+    n_features_in_ : int
+
+    See Also
+    --------
+    TrimmedKMeans : For clusters that are balls of about the same size; quicker.
+
+    Notes
+    -----
+    Equal rows, and rows with weights, are one item of a larger weight. If only part of the
+    weight of an item has to be trimmed, the rest still counts in the estimates; its label
+    is -1 if more than half of its weight was trimmed. Of items of exactly the same
+    density, the lexicographically first are trimmed. With `sample_weight` n is the sum of
+    the weights; if they are not whole numbers, exactly ``trim * n`` is trimmed.
+
+    `restr_factor` compares variances in the units of X: scale the columns first, unless
+    they are measured in the same unit. Translating, rotating or rescaling all of X does
+    not change the labels, up to rounding.
+
+    No variance is less than 1e-12 of the mean variance of the columns of X, so that
+    constant or collinear columns do no harm; without any variance they are 1. The answer
+    does not depend on the order of the items.
+
+    References
+    ----------
+    L. A. García-Escudero, A. Gordaliza, C. Matrán and A. Mayo-Iscar (2008). A general
+    trimming approach to robust cluster analysis. The Annals of Statistics 36(3),
+    1324-1345.
+
+    H. Fritz, L. A. García-Escudero and A. Mayo-Iscar (2013). A fast algorithm for robust
+    constrained clustering. Computational Statistics & Data Analysis 61, 124-136.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coreclust.cluster import TClust
+    >>> rng = np.random.default_rng(0)
+    >>> flat = rng.normal(size=(60, 2)) * [5.0, 0.5]
+    >>> high = rng.normal(size=(40, 2)) * [0.5, 5.0] + [0.0, 20.0]
+    >>> noise = rng.uniform(-40.0, 40.0, size=(5, 2))
+    >>> clusterer = TClust(2, trim=0.05, random_state=0).fit(np.vstack([flat, high, noise]))
+    >>> clusterer.weights_.round(2)
+    array([0.61, 0.39])
+    >>> clusterer.covariances_.round(1)
+    array([[[16. ,  0.2],
+            [ 0.2,  0.3]],
+    <BLANKLINE>
+           [[ 0.3,  0.1],
+            [ 0.1, 16. ]]])
+    >>> clusterer.predict([[0.0, 1.0], [0.0, 15.0], [30.0, 30.0]])
+    array([ 0,  1, -1], dtype=int32)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **TrimmedClusterer._parameter_constraints,
+        "restr_factor": [Interval(Real, 1, None, closed="left")],
+        "equal_weights": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        trim: float = 0.05,
+        restr_factor: float = 50.0,
+        equal_weights: bool = False,
+        init: str = "both",
+        n_init: int = 50,
+        n_refine: int = 25,
+        max_iter: int = 20,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.trim = trim
+        self.restr_factor = restr_factor
+        self.equal_weights = equal_weights
+        self.init = init
+        self.n_init = n_init
+        self.n_refine = n_refine
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _settings(self) -> Settings:
+        return self._settings_of(
+            spherical=False,
+            equal_weights=bool(self.equal_weights),
+            restr_factor=float(self.restr_factor),
+        )
+
+    def _describe(self) -> None:
+        _, axes, variances, _ = self._model
+        self.covariances_ = np.einsum("jva,jv,jvb->jab", axes, variances, axes)

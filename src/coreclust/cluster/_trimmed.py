@@ -1,0 +1,332 @@
+"""Trimmed k-means, and what it shares with tclust."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from coreclust._utils.compat import Interval, StrOptions, check_sample_weight, fit_context
+from coreclust._utils.seeds import draw_seed
+from coreclust._utils.validation import TOO_LARGE
+from coreclust.cluster._concentration import (
+    Settings,
+    fit_items,
+    label_datasets,
+    label_items,
+    label_resamples,
+    weight_to_trim,
+)
+
+
+class TrimmedClusterer(ClusterMixin, BaseEstimator):
+    """Fits, labels and predicts by concentration steps; subclasses say with which settings."""
+
+    n_clusters: int
+    trim: float
+    init: str
+    n_init: int
+    n_refine: int
+    max_iter: int
+    random_state: int | np.random.RandomState | None
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "trim": [Interval(Real, 0, 1, closed="left")],
+        "init": [StrOptions({"items", "subsets", "both"})],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_refine": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the clusters and the items to trim.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_items,), default=None
+            How often each item counts: a weight of 2 is the same as two copies of it.
+            Items of weight 0 get the label that `predict` gives them, but no say.
+
+        Returns
+        -------
+        self : estimator
+        """
+        settings = self._settings()
+        X = validate_data(self, X, dtype=np.float64, order="C")
+        weights = check_sample_weight(sample_weight, X)
+        counted = weights > 0
+        distinct, group = distinct_rows(X[counted])
+        weight = np.bincount(group, weights=weights[counted], minlength=len(distinct))
+        whole = bool((weights == np.floor(weights)).all())
+        to_trim = float(weight_to_trim(self.trim, weight.sum(), whole))
+        self._check_enough(len(distinct), weight.sum() - to_trim if whole else np.inf, len(X))
+        work, models, slot, rank, objective, self.n_iter_, self.converged_ = fit_items(
+            distinct, weight, to_trim, settings, draw_seed(self.random_state)
+        )
+        if not np.isfinite(objective):
+            raise ValueError(TOO_LARGE)
+        order = np.argsort(rank)
+        *model, shares = (parameter[slot][order] for parameter in models)
+        label = work.label
+        self._model = tuple(model)
+        self._lowest = float(work.value[label >= 0].min(initial=np.inf)) if to_trim else -np.inf
+        self.cluster_centers_ = model[0]
+        self.objective_ = float(objective)
+        self.weights_ = work.size[order] / work.size.sum() if settings.spherical else shares
+        self._describe()
+        if counted.all():
+            self.labels_ = label[group].astype(np.int32)
+        else:
+            self.labels_ = self._label(X)
+            self.labels_[counted] = label[group]
+        return self
+
+    def fit_predict(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> NDArray[np.int32]:
+        """Find the clusters and return the labels of the items, -1 for the trimmed ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_items,), default=None
+            How often each item counts.
+
+        Returns
+        -------
+        labels : ndarray of int of shape (n_items,)
+        """
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Label items by the clusters found.
+
+        Items that fit worse than all that were kept in `fit` are labeled -1, so that
+        the items of `fit` get their labels again (unless two of them tie for the last
+        place that is kept). Nothing is -1 if nothing was trimmed in `fit`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+
+        Returns
+        -------
+        labels : ndarray of int of shape (n_items,)
+        """
+        check_is_fitted(self)
+        return self._label(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _label(self, X: NDArray[np.float64]) -> NDArray[np.int32]:
+        centers, axes, variances, constants = self._model
+        columns = np.ascontiguousarray(X.T)
+        spherical = self._settings().spherical
+        return label_items(columns, spherical, centers, axes, variances, constants, self._lowest)
+
+    def _settings(self) -> Settings:
+        """Return the settings of the kernels."""
+        raise NotImplementedError
+
+    def _settings_of(
+        self, *, spherical: bool, equal_weights: bool, restr_factor: float
+    ) -> Settings:
+        """Return settings in the types that the kernels were compiled for."""
+        return Settings(
+            n_clusters=int(self.n_clusters),
+            trim=float(self.trim),
+            spherical=spherical,
+            equal_weights=equal_weights,
+            restr_factor=restr_factor,
+            n_init=int(self.n_init),
+            item_starts=self.init != "subsets",
+            subset_starts=self.init != "items",
+            n_refine=min(int(self.n_refine), int(self.n_init)),
+            max_iter=int(self.max_iter),
+        )
+
+    def _describe(self) -> None:
+        """Set the attributes that only one of the clusterers has."""
+        raise NotImplementedError
+
+    def _check_enough(self, n_distinct: int, kept: float, n_items: int) -> None:
+        if n_distinct < self.n_clusters:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} is more than the {n_distinct} distinct items of "
+                f"positive weight in X (n_samples={n_items}); ask for fewer clusters."
+            )
+        if kept < self.n_clusters:
+            raise ValueError(
+                f"trim={self.trim} keeps {kept:g} of n_samples={n_items}, fewer than "
+                f"n_clusters={self.n_clusters}; trim less or ask for fewer clusters."
+            )
+
+    def _batch_labeler(self, X: NDArray[Any]) -> _Labeler:
+        self._validate_params()
+        distinct, group = distinct_rows(check_array(X, dtype=np.float64, order="C"))
+        self._check_enough(len(distinct), np.inf, len(X))
+        return _Labeler(distinct, group, self._settings())
+
+    def _dataset_labeler(self, _n_features: int) -> _DatasetLabeler:
+        self._validate_params()
+        return _DatasetLabeler(self._settings())
+
+
+@dataclass(frozen=True)
+class _Labeler:
+    """Labels many resamples; see `coreclust._sampling.native`."""
+
+    distinct: NDArray[np.float64]
+    group: NDArray[np.intp]
+    settings: Settings
+    seeded: bool = True
+
+    def __call__(
+        self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        return label_resamples(self.distinct, self.group, counts, self.settings, seeds)
+
+
+@dataclass(frozen=True)
+class _DatasetLabeler:
+    """Labels the first items of many datasets; see `coreclust._sampling.native`."""
+
+    settings: Settings
+
+    def __call__(
+        self, datasets: NDArray[np.float64], n_wanted: int, seeds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        return label_datasets(datasets, n_wanted, self.settings, seeds)
+
+
+def distinct_rows(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the different rows of X in lexicographic order, and which of them each row is.
+
+    With equal rows put together, copies and weights are one and the same, and with the
+    rest in an order of its own, the answer does not depend on the order of the items.
+    """
+    order = np.lexsort(X.T[::-1])
+    ordered = X[order]
+    is_new = np.ones(len(X), dtype=bool)
+    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    group = np.empty(len(X), dtype=np.intp)
+    group[order] = np.cumsum(is_new) - 1
+    return ordered[is_new], group
+
+
+class TrimmedKMeans(TrimmedClusterer):
+    """Trimmed k-means: k-means that leaves out the items that fit worst.
+
+    The centers minimize the sum of squared distances over the items that are kept; which
+    ones to trim is part of the minimization. Outliers, which drag the centers of k-means
+    along, are trimmed. Clusters are balls of about the same size; see :class:`TClust` for
+    clusters of different shapes.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    trim : float, default=0.05
+        Share of the items to trim, from 0 to below 1: ``ceil(trim * n)`` items.
+    init : {"items", "subsets", "both"}, default="items"
+        Where a start has its centers: on different random items, in the means of
+        n_features + 1 random items each, or one and the other in turn.
+    n_init : int, default=50
+        Number of random starts.
+    n_refine : int, default=25
+        How many of the starts, the best after two steps, go on until nothing changes.
+    max_iter : int, default=20
+        Most steps of a start. Each assigns the items, trims and moves the centers.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The largest cluster first.
+    labels_ : ndarray of int of shape (n_items,)
+        The cluster of each item; -1 for the trimmed.
+    weights_ : ndarray of shape (n_clusters,)
+        Share of each cluster in the items that are kept.
+    inertia_ : float
+        Sum of squared distances to the nearest center, over the items that are kept.
+    objective_ : float
+        What was maximized: minus `inertia_`.
+    n_iter_ : int
+        Steps of the best start.
+    converged_ : bool
+        Whether its last step changed nothing. There is no warning if not; raise `max_iter`.
+    n_features_in_ : int
+
+    See Also
+    --------
+    TClust : Robust clustering with covariances and weights.
+
+    Notes
+    -----
+    Equal rows, and rows with weights, are one item of a larger weight. If only part of the
+    weight of an item has to be trimmed, the rest still counts in the centers; its label is
+    -1 if more than half of its weight was trimmed. Of items at exactly the same distance,
+    the lexicographically first are trimmed. With `sample_weight` n is the sum of the
+    weights; if they are not whole numbers, exactly ``trim * n`` is trimmed.
+
+    A cluster that loses all its items gets the kept item that lies farthest from its
+    center. The answer does not depend on the order of the items.
+
+    References
+    ----------
+    J. A. Cuesta-Albertos, A. Gordaliza and C. Matrán (1997). Trimmed k-means: an attempt
+    to robustify quantizers. The Annals of Statistics 25(2), 553-576.
+
+    H. Fritz, L. A. García-Escudero and A. Mayo-Iscar (2013). A fast algorithm for robust
+    constrained clustering. Computational Statistics & Data Analysis 61, 124-136.
+
+    Examples
+    --------
+    >>> from coreclust.cluster import TrimmedKMeans
+    >>> X = [[0.0], [1.0], [2.0], [10.0], [11.0], [500.0]]
+    >>> clusterer = TrimmedKMeans(2, trim=0.1, random_state=0).fit(X)
+    >>> clusterer.labels_
+    array([ 0,  0,  0,  1,  1, -1], dtype=int32)
+    >>> clusterer.cluster_centers_
+    array([[ 1. ],
+           [10.5]])
+    >>> clusterer.predict([[9.9], [5.0]])
+    array([ 1, -1], dtype=int32)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        trim: float = 0.05,
+        init: str = "items",
+        n_init: int = 50,
+        n_refine: int = 25,
+        max_iter: int = 20,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.trim = trim
+        self.init = init
+        self.n_init = n_init
+        self.n_refine = n_refine
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _settings(self) -> Settings:
+        return self._settings_of(spherical=True, equal_weights=True, restr_factor=1.0)
+
+    def _describe(self) -> None:
+        self.inertia_ = -self.objective_

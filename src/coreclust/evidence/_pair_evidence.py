@@ -1,0 +1,144 @@
+"""Evidence on pairs that were each sampled by themselves, as Algorithm 2 gives it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coreclust._utils.validation import as_index, check_noise
+from coreclust.evidence._bounds import cooccurrence_estimate
+
+# What is counted of the resamples of a pair.
+SEEN, SAME, BOTH_NOISE, ANY_NOISE = range(4)
+
+
+@dataclass(frozen=True)
+class PairEvidence:
+    """How often the pairs of each cluster were together, each in resamples of its own.
+
+    The counterpart of :class:`~coreclust.LabelEnsemble` where the items were never all in
+    one sample. Pairs across clusters are not counted.
+
+    Attributes
+    ----------
+    clusters : ndarray of int of shape (n_items,)
+        The cluster of each item, -1 for none.
+    counts : list of ndarray of shape (4, s, s)
+        For each cluster and every pair of its members: the resamples that could be
+        clustered, those in which the two had the same label, in which both were noise, and
+        in which one or both were.
+    n_resamples : int
+        m, the number of resamples of a pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coreclust import CoreClustering
+    >>> from coreclust.cluster import KMeans
+    >>> from coreclust.resampling import KnownDistribution
+    >>> def two_groups(n, rng):
+    ...     return rng.normal(size=(n, 1)) + rng.choice([0.0, 6.0], size=(n, 1))
+    >>> X = two_groups(10, np.random.default_rng(0))
+    >>> scheme = KnownDistribution(two_groups)
+    >>> cc = CoreClustering(KMeans(2), resampling=scheme, n_resamples=50, random_state=0).fit(X)
+    >>> cc.ensemble_.n_items, cc.ensemble_.n_resamples
+    (10, 50)
+    """
+
+    clusters: NDArray[np.int64]
+    counts: list[NDArray[np.int32]]
+    n_resamples: int
+
+    @property
+    def n_items(self) -> int:
+        """Number of items, n."""
+        return self.clusters.size
+
+    def cooccurrence_counts(self, i: Any, j: Any, *, noise: str = "apart") -> tuple[Any, Any]:
+        """Count the resamples in which items i and j were together, and seen at all.
+
+        Parameters
+        ----------
+        i, j : int or array-like of int
+            Items; arrays are paired up by broadcasting.
+        noise : {"apart", "together", "absent"}, default="apart"
+            How NOISE counts: as together with no label, with itself, or as not seen.
+
+        Returns
+        -------
+        together, seen : int or ndarray of int
+            Both 0 for items of different clusters, and for an item with itself.
+        """
+        check_noise(noise)
+        every = np.arange(self.n_items)
+        first, second = np.broadcast_arrays(every[as_index(i)], every[as_index(j)])
+        together, seen = np.zeros(first.shape, np.int64), np.zeros(first.shape, np.int64)
+        for cluster, counts in enumerate(self.counts):
+            inside = (self.clusters[first] == cluster) & (self.clusters[second] == cluster)
+            position = np.cumsum(self.clusters == cluster) - 1
+            pairs = counts[:, position[first[inside]], position[second[inside]]]
+            together[inside], seen[inside] = _under_rule(pairs, noise)
+        if first.ndim == 0:
+            return int(together), int(seen)
+        return together, seen
+
+    def cooccurrence(self, i: Any, j: Any, *, noise: str = "apart") -> Any:
+        """Estimate the probability that items i and j get the same label.
+
+        Parameters
+        ----------
+        i, j : int or array-like of int
+            Items; arrays are paired up by broadcasting.
+        noise : {"apart", "together", "absent"}, default="apart"
+            How NOISE counts.
+
+        Returns
+        -------
+        p : float or ndarray of float
+            ``A / B``; NaN for items of different clusters, and 1 for an item with itself.
+        """
+        together, seen = self.cooccurrence_counts(i, j, noise=noise)
+        every = np.arange(self.n_items)
+        itself = every[as_index(i)] == every[as_index(j)]
+        p = np.where(itself, 1.0, cooccurrence_estimate(together, seen, None))
+        return float(p) if p.ndim == 0 else p
+
+    def cooccurrence_matrix(
+        self, items: ArrayLike | None = None, *, noise: str = "apart"
+    ) -> NDArray[np.float64]:
+        """Estimate the co-occurrence probability of all pairs of some items, all by default."""
+        chosen = np.arange(self.n_items)
+        if items is not None:
+            chosen = chosen[np.asarray(items)]
+        return self.cooccurrence(chosen[:, None], chosen[None], noise=noise)
+
+    def within(
+        self, members: NDArray[np.intp], noise: str
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the counts A and B of all pairs of members of one cluster."""
+        if np.unique(self.clusters[members]).size > 1 or self.clusters[members[0]] < 0:
+            raise ValueError(
+                "reference_labels must not put items together that were not sampled together: "
+                "pairs were sampled within the clusters of the evidence only."
+            )
+        return self.cooccurrence_counts(members[:, None], members[None], noise=noise)
+
+    def __repr__(self) -> str:
+        n_pairs = sum(len(counts[0]) * (len(counts[0]) - 1) // 2 for counts in self.counts)
+        return (
+            f"PairEvidence(n_items={self.n_items}, n_pairs={n_pairs}, "
+            f"n_resamples={self.n_resamples})"
+        )
+
+
+def _under_rule(
+    counts: NDArray[np.int32], noise: str
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    if noise == "together":
+        return counts[SAME] + counts[BOTH_NOISE], counts[SEEN]
+    if noise == "absent":
+        return counts[SAME], counts[SEEN] - counts[ANY_NOISE]
+    return counts[SAME], counts[SEEN]

@@ -1,0 +1,131 @@
+"""How the weak fraction falls as alpha grows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from coreclust._inspection.path import CorePath
+from coreclust.core_clustering import CoreClustering
+from coreclust.plotting._style import look_of, new_axes, plain, side_legend, tidy
+
+_N_MARKERS = 7  # a line
+
+
+class AlphaPathDisplay:
+    """Weak fraction against alpha, a line a cluster.
+
+    Use :meth:`from_estimator` to make one.
+
+    Parameters
+    ----------
+    alphas : ndarray of shape (n_alphas,)
+    weak_fractions : ndarray of shape (n_alphas, n_clusters)
+        The share of the items of each cluster that are not in its core.
+    overall : ndarray of shape (n_alphas,)
+        The share of all items that are in no core.
+    cluster_names : ndarray of shape (n_clusters,)
+    alpha : float, default=None
+        To be marked.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust import CoreClustering
+    >>> from coreclust.plotting import AlphaPathDisplay
+    >>> cc = CoreClustering(KMeans(3), n_resamples=50, random_state=0).fit(load_iris().data)
+    >>> AlphaPathDisplay.from_estimator(cc, path=cc.alpha_path([0.1, 0.2])).weak_fractions.shape
+    (2, 3)
+    """
+
+    def __init__(
+        self,
+        alphas: NDArray[np.float64],
+        weak_fractions: NDArray[np.float64],
+        overall: NDArray[np.float64],
+        cluster_names: NDArray[Any],
+        alpha: float | None = None,
+    ) -> None:
+        self.alphas = alphas
+        self.weak_fractions = weak_fractions
+        self.overall = overall
+        self.cluster_names = cluster_names
+        self.alpha = alpha
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: CoreClustering, *, path: CorePath | None = None, ax: Any = None
+    ) -> AlphaPathDisplay:
+        """Draw the weak fraction of the clusters of a fitted core clustering.
+
+        Parameters
+        ----------
+        estimator : CoreClustering
+            Fitted.
+        path : CorePath, default=None
+            What :meth:`~coreclust.CoreClustering.alpha_path` gave, if it was asked before.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : AlphaPathDisplay
+        """
+        check_is_fitted(estimator)
+        path = estimator.alpha_path() if path is None else path
+        if path.parameter != "alpha":
+            raise ValueError(f"path must be one of alpha, got one of {path.parameter}.")
+        sizes = np.array([core.size for core in estimator.cores_])
+        return cls(
+            path.values,
+            1 - path.core_sizes.reshape(path.values.size, sizes.size) / sizes,
+            path.weak_fraction,
+            estimator.cluster_names_,
+            estimator.alpha,
+        ).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> AlphaPathDisplay:
+        """Draw on `ax`, or on a new figure."""
+        if ax is None:
+            ax = new_axes()
+        handles, texts = [], []
+        step = max(self.alphas.size // _N_MARKERS, 1)
+        for cluster, name in enumerate(self.cluster_names):
+            look = look_of(cluster)
+            (line,) = ax.plot(
+                self.alphas,
+                self.weak_fractions[:, cluster],
+                color=look.color,
+                linestyle=look.dashes,
+                linewidth=1.3,
+                marker=look.marker,
+                markersize=4.5,
+                markevery=(cluster % step, step),  # not on top of those of other lines
+                clip_on=False,
+            )
+            handles.append(line)
+            texts.append(f"cluster {plain(name)}")
+        (line,) = ax.plot(self.alphas, self.overall, color="0.35", linewidth=3, zorder=1.5)
+        handles.insert(0, line)
+        texts.insert(0, "all items")
+        if self.alpha is not None:
+            line = ax.axvline(self.alpha, color="0.35", linewidth=1, linestyle=(0, (1, 2)))
+            handles.insert(0, line)
+            texts.insert(0, f"alpha = {self.alpha:g}")
+        highest = max(self.weak_fractions.max(initial=0), self.overall.max(initial=0))
+        ax.set(xlabel="alpha", ylabel="weak fraction", ylim=(0, min(max(1.05 * highest, 0.1), 1)))
+        ax.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
+        tidy(ax)
+        side_legend(ax, handles, texts, handlelength=3.2)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self

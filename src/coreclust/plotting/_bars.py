@@ -1,0 +1,125 @@
+"""How large clusters are, and how much of each is core."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from coreclust.core_clustering import CoreClustering
+from coreclust.plotting._style import (
+    TRIMMED_COLOR,
+    TRIMMED_FACE,
+    WEAK_HATCH,
+    look_of,
+    new_axes,
+    plain,
+    status_legend,
+    tidy,
+)
+
+
+class ClusterSizesDisplay:
+    """Bars with the number of core and weak items of each cluster, and of trimmed items.
+
+    Use :meth:`from_estimator` to make one.
+
+    Parameters
+    ----------
+    core, weak : ndarray of int of shape (n_clusters,)
+        Number of items.
+    n_trimmed : int
+        Number of items in no cluster.
+    cluster_names : ndarray of shape (n_clusters,)
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust import CoreClustering
+    >>> from coreclust.plotting import ClusterSizesDisplay
+    >>> cc = CoreClustering(KMeans(3), n_resamples=50, random_state=0).fit(load_iris().data)
+    >>> display = ClusterSizesDisplay.from_estimator(cc)
+    >>> int((display.core + display.weak).sum())
+    150
+    """
+
+    def __init__(
+        self,
+        core: NDArray[np.int64],
+        weak: NDArray[np.int64],
+        n_trimmed: int,
+        cluster_names: NDArray[Any],
+    ) -> None:
+        self.core = core
+        self.weak = weak
+        self.n_trimmed = n_trimmed
+        self.cluster_names = cluster_names
+
+    @classmethod
+    def from_estimator(cls, estimator: CoreClustering, *, ax: Any = None) -> ClusterSizesDisplay:
+        """Draw the sizes of the clusters of a fitted core clustering.
+
+        Parameters
+        ----------
+        estimator : CoreClustering
+            Fitted.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default, the taller the more clusters.
+
+        Returns
+        -------
+        display : ClusterSizesDisplay
+        """
+        check_is_fitted(estimator)
+        core = np.array([core.core.size for core in estimator.cores_], dtype=np.int64)
+        size = np.array([core.size for core in estimator.cores_], dtype=np.int64)
+        n_trimmed = estimator.trimmed_sample_indices_.size
+        return cls(core, size - core, n_trimmed, estimator.cluster_names_).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> ClusterSizesDisplay:
+        """Draw on `ax`, or on a new figure."""
+        names = [plain(name) for name in self.cluster_names]
+        if ax is None:
+            n_bars = len(names) + (self.n_trimmed > 0)
+            ax = new_axes(height=min(max(1.4 + 0.32 * n_bars, 2.6), 30))
+        rows = np.arange(len(names))
+        colors = [look_of(cluster).color for cluster in rows.tolist()]
+        ax.barh(rows, self.core, color=colors, edgecolor=colors, height=0.7)
+        ax.barh(
+            rows,
+            self.weak,
+            left=self.core,
+            color="white",
+            edgecolor=colors,
+            hatch=WEAK_HATCH,
+            height=0.7,
+        )
+        if self.n_trimmed:
+            names.append("trimmed")
+            ax.barh(len(rows), self.n_trimmed, color=TRIMMED_FACE, edgecolor=TRIMMED_COLOR)
+        self._write_numbers(ax)
+        ax.set_yticks(np.arange(len(names)), names, fontsize=9)
+        ax.tick_params(axis="y", length=0)
+        ax.invert_yaxis()
+        ax.set(xlabel="items", ylabel="cluster")
+        ax.margins(x=0.14, y=0.02)  # room for the numbers
+        tidy(ax)
+        status_legend(ax, with_trimmed=self.n_trimmed > 0)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
+
+    def _write_numbers(self, ax: Any) -> None:
+        for row, (core, weak) in enumerate(zip(self.core, self.weak, strict=True)):
+            text = f" {core:,} + {weak:,}" if weak else f" {core:,}"
+            ax.text(core + weak, row, text, va="center", fontsize=8)
+        if self.n_trimmed:
+            ax.text(self.n_trimmed, len(self.core), f" {self.n_trimmed:,}", va="center", fontsize=8)

@@ -1,0 +1,189 @@
+"""The paper's scatter plot: filled core, open weak, starred trimmed items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from coreclust.core_clustering import CoreClustering
+from coreclust.plotting._items import check_positions, project
+from coreclust.plotting._style import TRIMMED_COLOR, look_of, new_axes, plain, side_legend, tidy
+
+
+class CoreClusterDisplay:
+    """Scatter plot of a core clustering.
+
+    One marker shape and color a cluster: filled for core items, open for weak points,
+    gray stars for trimmed items. Use :meth:`from_estimator` to make one.
+
+    Parameters
+    ----------
+    positions : ndarray of shape (n_items, 2)
+        Where to draw each item.
+    labels : ndarray of int of shape (n_items,)
+        Core of each item, -1 for none.
+    reference_labels : ndarray of int of shape (n_items,)
+        Cluster of each item, -1 for trimmed items.
+    cluster_names : ndarray of shape (n_clusters,)
+    axis_names : tuple of two str
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust import CoreClustering
+    >>> from coreclust.plotting import CoreClusterDisplay
+    >>> X = load_iris().data
+    >>> cc = CoreClustering(KMeans(3), n_resamples=50, random_state=0).fit(X)
+    >>> display = CoreClusterDisplay.from_estimator(cc, X)
+    >>> display.figure_.savefig("cores.png")  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        positions: NDArray[np.float64],
+        labels: NDArray[np.int64],
+        reference_labels: NDArray[np.int64],
+        cluster_names: NDArray[Any],
+        axis_names: tuple[str, str],
+    ) -> None:
+        self.positions = positions
+        self.labels = labels
+        self.reference_labels = reference_labels
+        self.cluster_names = cluster_names
+        self.axis_names = axis_names
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: CoreClustering,
+        X: Any = None,
+        *,
+        positions: ArrayLike | None = None,
+        ax: Any = None,
+    ) -> CoreClusterDisplay:
+        """Draw a fitted core clustering.
+
+        Parameters
+        ----------
+        estimator : CoreClustering
+            Fitted.
+        X : array-like of shape (n_items, n_features), default=None
+            The data. Two features are drawn as they are, one against the strength of the
+            items, and more are reduced to their first two principal components.
+        positions : array-like of shape (n_items, 2), default=None
+            Where to draw the items instead, for instance a UMAP embedding.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : CoreClusterDisplay
+        """
+        check_is_fitted(estimator)
+        if (X is None) == (positions is None):
+            raise ValueError("Pass either X, the data, or positions, where to draw the items.")
+        if positions is not None:
+            places = check_positions(positions, estimator.labels_.size)
+            axis_names = ("", "")
+        else:
+            places, axis_names = project(estimator, X)
+        display = cls(
+            places,
+            estimator.labels_,
+            estimator.reference_labels_,
+            estimator.cluster_names_,
+            axis_names,
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> CoreClusterDisplay:
+        """Draw on `ax`, or on a new figure."""
+        if ax is None:
+            ax = new_axes()
+        size, edge = _marker_size(len(self.positions))
+        for cluster, name in enumerate(self.cluster_names):
+            core = self.labels == cluster
+            weak = (self.reference_labels == cluster) & ~core
+            look = look_of(cluster)
+            style = {
+                "marker": look.marker,
+                "edgecolors": look.color,
+                "linewidths": edge,
+                "s": size,
+            }
+            ax.scatter(
+                *self.positions[core].T,
+                facecolors=look.color,
+                label=f"cluster {plain(name)}: {core.sum()} core",
+                **style,
+            )
+            if weak.any():
+                # On top: they are fewer, and they are what one looks for.
+                ax.scatter(
+                    *self.positions[weak].T,
+                    facecolors="white",
+                    label=f"cluster {plain(name)}: {weak.sum()} weak",
+                    zorder=2.5,
+                    **style,
+                )
+        trimmed = self.reference_labels < 0
+        if trimmed.any():
+            ax.scatter(
+                *self.positions[trimmed].T,
+                marker="*",
+                c=TRIMMED_COLOR,
+                s=1.4 * size,
+                linewidths=0,
+                label=f"{trimmed.sum()} trimmed",
+            )
+        ax.set(xlabel=plain(self.axis_names[0], 60), ylabel=plain(self.axis_names[1], 60))
+        tidy(ax)
+        self._legend(ax)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
+
+    def _legend(self, ax: Any) -> None:
+        """Write a row a cluster, with a filled and an open marker."""
+        from matplotlib.legend_handler import HandlerTuple
+
+        handles, texts = [], []
+        for cluster, name in enumerate(self.cluster_names):
+            look = look_of(cluster)
+            n_core = int((self.labels == cluster).sum())
+            n_weak = int((self.reference_labels == cluster).sum()) - n_core
+            filled = _marker(look.marker, look.color, look.color)
+            hollow = _marker(look.marker, look.color, "white")
+            handles.append((filled, hollow) if n_weak else (filled,))
+            texts.append(f"{plain(name)}: {n_core} core" + (f", {n_weak} weak" if n_weak else ""))
+        n_trimmed = int((self.reference_labels < 0).sum())
+        if n_trimmed:
+            handles.append((_marker("*", TRIMMED_COLOR, TRIMMED_COLOR),))
+            texts.append(f"{n_trimmed} trimmed")
+        pairs = {tuple: HandlerTuple(ndivide=2, pad=0.4)}
+        side_legend(ax, handles, texts, handler_map=pairs, title="cluster", alignment="left")
+
+
+def _marker(shape: str, edge: str, face: str) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D(
+        [], [], linestyle="", marker=shape, markersize=5, markeredgecolor=edge, markerfacecolor=face
+    )
+
+
+def _marker_size(n_items: int) -> tuple[float, float]:
+    """Return the area and the line width of a marker: the more items, the smaller."""
+    if n_items <= 500:
+        return 26.0, 0.9
+    area = max(26.0 * 500 / n_items, 5.0)
+    return area, max(0.9 * (area / 26.0) ** 0.5, 0.5)

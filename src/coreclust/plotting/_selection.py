@@ -1,0 +1,227 @@
+"""Pictures of a choice: the stability at every number of clusters, and algorithms side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coreclust._inspection.verdict import percent
+from coreclust.plotting._style import COLORS, new_axes, plain, side_legend, tidy
+
+if TYPE_CHECKING:
+    from coreclust.model_selection import AlgorithmComparison, ClusterNumber
+
+_TITLES = {
+    "weak_fraction": "share of weak items",
+    "mean_jaccard": "mean Jaccard similarity",
+    "ambiguous_pairs": "share of ambiguous pairs",
+}
+
+
+class ClusterNumberDisplay:
+    """The stability of the data at every number of clusters, and what chance gives.
+
+    Parameters
+    ----------
+    k : ndarray of int of shape (n_k,)
+    measured : ndarray of shape (n_k,)
+        What decides, of the data.
+    referenced : ndarray of shape (n_references, n_k)
+        The same of data without structure.
+    n_clusters : int or None
+        The number recommended.
+    title : str
+        What decides, in words.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coreclust.model_selection import select_n_clusters
+    >>> from coreclust.plotting import ClusterNumberDisplay
+    >>> X = np.random.default_rng(0).random((60, 2))
+    >>> number = select_n_clusters(None, X, range(2, 5), n_references=5, random_state=0)
+    >>> display = ClusterNumberDisplay.from_selection(number)
+    >>> display.figure_.savefig("number.png")  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        k: NDArray[np.int64],
+        measured: NDArray[np.float64],
+        referenced: NDArray[np.float64],
+        n_clusters: int | None,
+        title: str,
+    ) -> None:
+        self.k = k
+        self.measured = measured
+        self.referenced = referenced
+        self.n_clusters = n_clusters
+        self.title = title
+
+    @classmethod
+    def from_selection(cls, number: ClusterNumber, *, ax: Any = None) -> ClusterNumberDisplay:
+        """Draw what :func:`~coreclust.model_selection.select_n_clusters` found.
+
+        Parameters
+        ----------
+        number : ClusterNumber
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : ClusterNumberDisplay
+        """
+        return cls(
+            number.k,
+            number.measured[number.criterion],
+            number.referenced[number.criterion],
+            number.n_clusters,
+            _TITLES[number.criterion],
+        ).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> ClusterNumberDisplay:
+        """Draw on `ax`, or on a new figure."""
+        if ax is None:
+            ax = new_axes()
+        least, most = self.referenced.min(axis=0), self.referenced.max(axis=0)
+        middle = self.referenced.mean(axis=0)
+        # Bars, not a band: with a single k a band would have no width.
+        (chance,) = ax.plot(self.k, middle, "s--", color="0.35", markerfacecolor="white", ms=5)
+        ax.errorbar(
+            self.k,
+            middle,
+            yerr=[middle - least, most - middle],
+            fmt="none",
+            ecolor="0.6",
+            elinewidth=5,
+            alpha=0.6,
+            zorder=1,
+        )
+        (data,) = ax.plot(self.k, self.measured, "o-", color=COLORS[0], zorder=3)
+        handles, texts = [data, chance], ["the data", "without structure:\nmean and range"]
+        chosen = np.flatnonzero(self.k == self.n_clusters)
+        if chosen.size:
+            (ring,) = ax.plot(
+                self.k[chosen],
+                self.measured[chosen],
+                "o",
+                ms=13,
+                markerfacecolor="none",
+                markeredgecolor=COLORS[1],
+                markeredgewidth=2,
+                linestyle="none",
+                zorder=4,
+                clip_on=False,
+            )
+            handles.append(ring)
+            texts.append(f"recommended: {self.n_clusters}")
+        ax.set(xlabel="number of clusters", ylabel=self.title, ylim=(-0.03, 1.03))
+        ax.set_xlim(self.k[0] - 0.5, self.k[-1] + 0.5)
+        if self.k.size <= 20:
+            ax.set_xticks(self.k)
+        tidy(ax)
+        side_legend(ax, handles, texts)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+class ComparisonDisplay:
+    """The weak items that algorithms leave, and where the algorithms agree.
+
+    Parameters
+    ----------
+    names : list of str
+    weak_fraction : ndarray of shape (n_algorithms,)
+    agreement : ndarray of shape (n_algorithms, n_algorithms)
+        Share of the items that two algorithms judge alike.
+
+    Attributes
+    ----------
+    axes_ : ndarray of two matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust.model_selection import compare_algorithms
+    >>> from coreclust.plotting import ComparisonDisplay
+    >>> found = compare_algorithms(
+    ...     load_iris().data, ["kmeans", "hclust"], n_clusters=3, n_resamples=50, random_state=0
+    ... )
+    >>> display = ComparisonDisplay.from_comparison(found)
+    >>> display.figure_.savefig("comparison.png")  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        names: list[str],
+        weak_fraction: NDArray[np.float64],
+        agreement: NDArray[np.float64],
+    ) -> None:
+        self.names = names
+        self.weak_fraction = weak_fraction
+        self.agreement = agreement
+
+    @classmethod
+    def from_comparison(cls, comparison: AlgorithmComparison) -> ComparisonDisplay:
+        """Draw what :func:`~coreclust.model_selection.compare_algorithms` found.
+
+        Parameters
+        ----------
+        comparison : AlgorithmComparison
+
+        Returns
+        -------
+        display : ComparisonDisplay
+        """
+        weak = np.array([found.weak_fraction for found in comparison.measures])
+        return cls(comparison.names, weak, comparison.agreement).plot()
+
+    def plot(self) -> ComparisonDisplay:
+        """Draw on a new figure."""
+        n = len(self.names)
+        names = [plain(name) for name in self.names]
+        figure = new_axes(8.0, 1.8 + 0.55 * n).figure
+        figure.clear()
+        bars, table = figure.subplots(1, 2)
+        bars.barh(np.arange(n), self.weak_fraction, color=COLORS[0], height=0.6)
+        for row, share in enumerate(self.weak_fraction.tolist()):
+            bars.annotate(
+                percent(share), (share, row), xytext=(4, 0), textcoords="offset points", va="center"
+            )
+        bars.set(
+            yticks=np.arange(n),
+            yticklabels=names,
+            xlim=(0, 1),
+            ylim=(n - 0.5, -0.5),
+            xlabel="share of weak items",
+        )
+        tidy(bars)
+        table.imshow(self.agreement, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        for i in range(n):
+            for j in range(n):
+                share = self.agreement[i, j]
+                table.text(
+                    j,
+                    i,
+                    f"{share:.2f}",
+                    ha="center",
+                    va="center",
+                    color="white" if share > 0.6 else "black",
+                )
+        table.set(xticks=np.arange(n), yticks=np.arange(n), xticklabels=names, yticklabels=names)
+        table.set_title("items judged alike (core or not)", fontsize=10)
+        table.spines[:].set_visible(False)
+        table.tick_params(length=0)
+        if n > 4:
+            table.tick_params(axis="x", rotation=45)
+        self.axes_, self.figure_ = np.array([bars, table]), figure
+        return self

@@ -1,0 +1,136 @@
+"""How firmly items sit in their clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from coreclust._inspection.tables import item_strengths
+from coreclust.core_clustering import CoreClustering
+from coreclust.plotting._style import WEAK_HATCH, look_of, new_axes, plain, status_legend, tidy
+
+_N_BINS = 40
+_TALLEST = 0.85  # of the way to the row above
+
+
+class StrengthDisplay:
+    """Distribution of the strength of items, a row a cluster, core and weak items apart.
+
+    The strength of an item is the share of its meetings with members of its cluster, over all
+    resamples, in which they had the same label. In each row the highest bar has the same
+    height. Use :meth:`from_estimator` to make one.
+
+    Parameters
+    ----------
+    strengths : ndarray of shape (n_items,)
+        NaN for an item that never met another of its cluster: it is not drawn.
+    labels : ndarray of int of shape (n_items,)
+        Core of each item, -1 for none.
+    reference_labels : ndarray of int of shape (n_items,)
+        Cluster of each item, -1 for trimmed items.
+    cluster_names : ndarray of shape (n_clusters,)
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust import CoreClustering
+    >>> from coreclust.plotting import StrengthDisplay
+    >>> cc = CoreClustering(KMeans(3), n_resamples=50, random_state=0).fit(load_iris().data)
+    >>> bool((StrengthDisplay.from_estimator(cc).strengths <= 1).all())
+    True
+    """
+
+    def __init__(
+        self,
+        strengths: NDArray[np.float64],
+        labels: NDArray[np.int64],
+        reference_labels: NDArray[np.int64],
+        cluster_names: NDArray[Any],
+    ) -> None:
+        self.strengths = strengths
+        self.labels = labels
+        self.reference_labels = reference_labels
+        self.cluster_names = cluster_names
+
+    @classmethod
+    def from_estimator(cls, estimator: CoreClustering, *, ax: Any = None) -> StrengthDisplay:
+        """Draw the strengths of the items of a fitted core clustering.
+
+        Parameters
+        ----------
+        estimator : CoreClustering
+            Fitted.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default, the taller the more clusters.
+
+        Returns
+        -------
+        display : StrengthDisplay
+        """
+        check_is_fitted(estimator)
+        return cls(
+            item_strengths(estimator),
+            estimator.labels_,
+            estimator.reference_labels_,
+            estimator.cluster_names_,
+        ).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> StrengthDisplay:
+        """Draw on `ax`, or on a new figure."""
+        n_clusters = len(self.cluster_names)
+        if ax is None:
+            ax = new_axes(height=min(max(1.2 + 0.5 * n_clusters, 2.6), 30))
+        edges = self._bins()
+        for row in range(n_clusters):
+            self._draw_row(ax, row, edges)
+        ax.set_yticks(np.arange(n_clusters), [plain(name) for name in self.cluster_names])
+        ax.tick_params(axis="y", length=0, labelsize=9)
+        ax.set(
+            xlabel="strength",
+            ylabel="cluster",
+            xlim=(edges[0], edges[-1]),
+            ylim=(max(n_clusters, 1) - 0.9, -1),
+        )
+        tidy(ax)
+        ax.spines["left"].set_visible(False)
+        status_legend(ax)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
+
+    def _bins(self) -> NDArray[np.float64]:
+        known = self.strengths[np.isfinite(self.strengths)]
+        lowest = np.floor(10 * known.min(initial=0.9)) / 10
+        return np.linspace(min(lowest, 0.9), 1, _N_BINS + 1)
+
+    def _draw_row(self, ax: Any, row: int, edges: NDArray[np.float64]) -> None:
+        member = (self.reference_labels == row) & np.isfinite(self.strengths)
+        is_core = self.labels == row
+        core, _ = np.histogram(self.strengths[member & is_core], edges)
+        weak, _ = np.histogram(self.strengths[member & ~is_core], edges)
+        scale = _TALLEST / max((core + weak).max(), 1)
+        color = look_of(row).color
+        core_top, weak_top = row - scale * core, row - scale * (core + weak)
+        filled = core > 0
+        look = {"width": np.diff(edges)[0], "align": "edge", "edgecolor": color, "linewidth": 0.6}
+        lefts = edges[:-1]
+        ax.bar(lefts[filled], core_top[filled] - row, bottom=row, color=color, **look)
+        open_ = weak > 0
+        ax.bar(
+            lefts[open_],
+            (weak_top - core_top)[open_],
+            bottom=core_top[open_],
+            color="white",
+            hatch=WEAK_HATCH,
+            **look,
+        )
+        ax.axhline(row, color="0.6", linewidth=0.6, zorder=0.5)

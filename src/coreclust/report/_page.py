@@ -1,0 +1,226 @@
+"""From a fitted estimator to one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from coreclust._inspection.verdict import explanation, headline, shorten
+from coreclust._utils.files import write_whole
+from coreclust.plotting._style import COLORS
+from coreclust.report import _content as content
+
+if TYPE_CHECKING:
+    from coreclust.core_clustering import CoreClustering
+
+# Lighter than on paper, for a dark page.
+_DARK_COLORS = ("#4aa3df", "#f07b2e", "#2cc295", "#e39ac2", "#f0b429", "#8fd0f5", "#e8e8e8")
+_DEFAULT_TITLE = "Core clusters"
+# Inside a script element these would end it, or mean something to old readers of JavaScript.
+_ESCAPES = {
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+    "\u2028": "\\u2028",
+    "\u2029": "\\u2029",
+}
+
+
+def write_report(
+    fitted: CoreClustering,
+    path: str | os.PathLike[str],
+    X: Any = None,
+    *,
+    ids: Any = None,
+    title: str | None = None,
+    positions: Any = None,
+) -> None:
+    """Write a report, whole or not at all; see :meth:`coreclust.CoreClustering.to_html`.
+
+    Parameters
+    ----------
+    fitted : CoreClustering
+    path : path
+    X, ids, title, positions
+        As for :meth:`coreclust.CoreClustering.to_html`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust import CoreClustering
+    >>> from coreclust.report import write_report
+    >>> X = load_iris().data
+    >>> cc = CoreClustering(KMeans(3), n_resamples=50, random_state=0).fit(X)
+    >>> write_report(cc, Path(mkdtemp()) / "report.html", X)
+    """
+    page = report_html(fitted, X, ids=ids, title=title, positions=positions).encode()
+    write_whole(path, lambda file: file.write(page))
+
+
+def report_html(
+    fitted: CoreClustering,
+    X: Any = None,
+    *,
+    ids: Any = None,
+    title: str | None = None,
+    positions: Any = None,
+) -> str:
+    """Return a report as HTML; see :meth:`coreclust.CoreClustering.to_html`.
+
+    Parameters
+    ----------
+    fitted : CoreClustering
+    X, ids, title, positions
+        As for :meth:`coreclust.CoreClustering.to_html`.
+
+    Returns
+    -------
+    page : str
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust import CoreClustering
+    >>> from coreclust.report import report_html
+    >>> X = load_iris().data
+    >>> cc = CoreClustering(KMeans(3), n_resamples=50, random_state=0).fit(X)
+    >>> report_html(cc, X)[:15]
+    '<!doctype html>'
+    """
+    check_is_fitted(fitted)
+    if X is not None and positions is not None:
+        raise ValueError("Pass either X, the data, or positions, where to draw the items.")
+    if title is not None and not isinstance(title, str):
+        raise TypeError(f"title must be a string, got {type(title).__name__}.")
+    names = content.check_ids(fitted, ids)
+    layout = content.lay_out(fitted, X, positions)
+    environment, bundle = _libraries()
+    from coreclust.report._images import draw_images  # needs matplotlib, which was looked for
+
+    items = content.shown_items(fitted)
+    path = content.report_path(fitted)
+    data = content.chart_data(fitted, path, layout, names, items)
+    data |= {"markers": _MARKERS, "nColors": len(COLORS)}
+    n_cut = sum(isinstance(names[i], str) and len(names[i]) > content.MAX_TEXT for i in items)
+    script, style = _asset("report.js"), _asset("report.css") + _palette()
+    return environment.get_template("report.html").render(
+        title=content.clean(shorten(title, 120)) if title else _DEFAULT_TITLE,
+        headline=content.clean(headline(fitted)),
+        explanation=content.clean(explanation(fitted)),
+        fitted=fitted,
+        clusters=content.cluster_rows(fitted),
+        alphas=data["alphas"],
+        place=data["fitted"],
+        layout=layout,
+        n_shown=items.size,
+        n_cut=n_cut,
+        longest=content.MAX_TEXT,
+        made=content.how_made(fitted, path),
+        images=draw_images(fitted, path, layout, items),
+        n_colors=len(COLORS),
+        markers=_MARKERS,
+        data=_as_script_data(data),
+        style=_trusted(style),
+        bundle=_trusted(bundle),
+        script=_trusted(script),
+        policy=_policy([bundle, script], style),
+    )
+
+
+def _libraries() -> tuple[Any, str]:
+    """Return the templates and the charts' code; say what to install if something is missing."""
+    try:
+        import jinja2
+        import matplotlib as mpl  # noqa: F401
+        import vl_convert  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"Reports need {error.name}; install what they need with: "
+            "pip install 'coreclust[report]'"
+        ) from error
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("coreclust.report", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment, _chart_bundle()
+
+
+@cache
+def _chart_bundle() -> str:
+    """Return Vega, with the interpreter that makes do without eval, as one script."""
+    import vl_convert
+
+    code = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    # In a function, so that none of its thousands of names is global.
+    return _inert(f"(function () {{'use strict';{code}\n}})();")
+
+
+def _asset(name: str) -> str:
+    return _inert(files("coreclust.report").joinpath("templates", name).read_text("utf-8"))
+
+
+def _inert(code: str) -> str:
+    """Return code of ours that cannot end the element it stands in."""
+    return code.replace("\r", "").replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _palette() -> str:
+    """Return the colors of clusters as style."""
+    light = "".join(f"--c{place}:{color};" for place, color in enumerate(COLORS))
+    dark = "".join(f"--c{place}:{color};" for place, color in enumerate(_DARK_COLORS))
+    return f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+
+
+def _as_script_data(data: Any) -> Any:
+    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    for letter, escape in _ESCAPES.items():
+        text = text.replace(letter, escape)
+    return _trusted(text)
+
+
+def _trusted(text: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704 - our own code, or JSON with the escapes above
+
+
+def _policy(scripts: list[str], style: str) -> str:
+    """Return what the page may do: run our scripts, use our style, show its own pictures."""
+    sources = " ".join(_hash(script) for script in scripts)
+    return (
+        f"default-src 'none'; script-src {sources}; style-src {_hash(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+# The markers of plotting._style as paths in a box from -1 to 1, for the page.
+_MARKERS = (
+    "M1,0A1,1,0,1,1,-1,0A1,1,0,1,1,1,0Z",
+    "M-0.85,-0.85H0.85V0.85H-0.85Z",
+    "M0,-1.1L1.1,0L0,1.1L-1.1,0Z",
+    "M0,-1L1,0.85H-1Z",
+    "M0,1L1,-0.85H-1Z",
+    "M-0.35,-1H0.35V-0.35H1V0.35H0.35V1H-0.35V0.35H-1V-0.35H-0.35Z",
+    "M-1,0L0.85,-1V1Z",
+    "M1,0L-0.85,-1V1Z",
+    "M0,-1L0.87,-0.5V0.5L0,1L-0.87,0.5V-0.5Z",
+    "M-0.6,-1L0,-0.45L0.6,-1L1,-0.6L0.45,0L1,0.6L0.6,1L0,0.45L-0.6,1L-1,0.6L-0.45,0L-1,-0.6Z",
+)

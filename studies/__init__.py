@@ -1,0 +1,1 @@
+"""Studies of the method, run from a clone: the paper's experiments and the calibration."""

@@ -1,0 +1,186 @@
+"""Run the trials that are missing, then write the page, the table and the plots."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coreclust._utils.files import write_bytes
+from studies.calibration.designs import DESIGNS
+from studies.calibration.margins import cut_with_margins
+from studies.calibration.page import build_page
+from studies.calibration.plots import PLOTS
+from studies.calibration.summary import Summary, summarize, to_csv
+from studies.calibration.trials import Trial, run_trial, stored_trial
+from studies.paper.cells import Results
+from studies.paper.figures import to_png
+
+N_REPETITIONS = 5
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run has made.
+
+    Attributes
+    ----------
+    summary : Summary
+    files : tuple of Path
+        Written, in order.
+    """
+
+    summary: Summary
+    files: tuple[Path, ...]
+
+
+def plan_trials(
+    designs: Sequence[str] | None = None,
+    *,
+    quick: bool = False,
+    repetitions: int | None = None,
+    seed: int = 0,
+) -> list[Trial]:
+    """List what a study runs: the first dataset of every design, then the second, and so on.
+
+    Parameters
+    ----------
+    designs : sequence of str, default=None
+        Names in :data:`~studies.calibration.designs.DESIGNS`; None is all of them, or with
+        `quick` those of k-means with at most 100 items.
+    quick : bool, default=False
+        A rough truth.
+    repetitions : int, default=None
+        Datasets a design; 5 by default, 1 with `quick`.
+    seed : int, default=0
+
+    Returns
+    -------
+    trials : list of Trial
+
+    Examples
+    --------
+    >>> from studies.calibration.study import plan_trials
+    >>> [trial.repetition for trial in plan_trials(["too-few", "n-200"])][:4]
+    [0, 0, 1, 1]
+    """
+    if designs is None:
+        names = [
+            name
+            for name, design in DESIGNS.items()
+            if not quick or (design.n_items <= 100 and design.can_predict)
+        ]
+    else:
+        unknown = [name for name in designs if name not in DESIGNS]
+        if unknown:
+            raise ValueError(
+                f"designs must be among {', '.join(DESIGNS)}, got {', '.join(unknown)}."
+            )
+        names = [name for name in DESIGNS if name in designs]
+    if repetitions is not None and repetitions < 1:
+        raise ValueError(f"repetitions must be 1 or more, got {repetitions}.")
+    usual, n_truth = (1, 200) if quick else (N_REPETITIONS, 2000)
+    n_repetitions = usual if repetitions is None else repetitions
+    return [
+        Trial(name, repetition, n_truth=n_truth, seed=seed)
+        for repetition in range(n_repetitions)
+        for name in names
+    ]
+
+
+def calibrate(
+    designs: Sequence[str] | None = None,
+    *,
+    quick: bool = False,
+    repetitions: int | None = None,
+    out: Path,
+    seed: int = 0,
+    verbose: int = 0,
+) -> Outcome:
+    """Find out how often core pairs really meet ``1 - alpha``, and write it down.
+
+    Each finished trial is kept in ``out/trials``; it is not run again.
+
+    Parameters
+    ----------
+    designs, quick, repetitions
+        See :func:`plan_trials`.
+    out : Path
+        Folder for the files, made if missing.
+    seed : int, default=0
+    verbose : int, default=0
+        Above 0, a line a trial on standard error.
+
+    Returns
+    -------
+    outcome : Outcome
+
+    Raises
+    ------
+    OSError
+        If a file cannot be written.
+    KeyboardInterrupt
+        With a message that says how to go on.
+    """
+    trials = plan_trials(designs, quick=quick, repetitions=repetitions, seed=seed)
+    out.mkdir(parents=True, exist_ok=True)
+    results = _run(trials, Results(out / "trials"), verbose)
+    summary = summarize(results)
+    files = [write_bytes(out / "calibration.csv", to_csv(summary).encode())]
+    pictures: dict[str, str] = {}
+    try:
+        figures = {name: draw(summary) for name, draw in PLOTS.items()}
+    except ImportError:  # no matplotlib: a page without pictures
+        figures = {}
+    for name, figure in figures.items():
+        # In a folder of their own, as the page expects them wherever it is copied to.
+        (out / "images").mkdir(exist_ok=True)
+        files.append(write_bytes(out / "images" / f"calibration-{name}.png", to_png(figure)))
+        pictures[name] = f"images/calibration-{name}.png"
+    command = _command(designs, quick, repetitions, seed)
+    page = build_page(summary, pictures, command=command)
+    files.append(write_bytes(out / "calibration.md", page.encode()))
+    return Outcome(summary, tuple(files))
+
+
+def _run(trials: Sequence[Trial], store: Results, verbose: int) -> list[dict[str, Any]]:
+    results: list[dict[str, Any]] = []
+    for number, trial in enumerate(trials, start=1):
+        _say(f"[{number}/{len(trials)}] {trial.design}, dataset {trial.repetition + 1} … ", verbose)
+        result = stored_trial(store, trial)
+        try:
+            if result is not None:
+                _say("done before\n", verbose)
+            else:
+                result = run_trial(trial)
+                store.put(trial, result)
+                _say(f"{result['seconds']:.1f} s\n", verbose)
+            results.append({**result, "margins": cut_with_margins(trial, store)})
+        except KeyboardInterrupt as interrupt:
+            _say("interrupted\n", verbose)
+            raise KeyboardInterrupt(
+                f"Interrupted; {len(results)} of {len(trials)} datasets are finished and kept in "
+                f"{store.folder}: the same command goes on from there."
+            ) from interrupt
+    return results
+
+
+def _command(designs: Sequence[str] | None, quick: bool, repetitions: int | None, seed: int) -> str:
+    parts = ["coreclust calibrate"]
+    if quick:
+        parts.append("--quick")
+    if repetitions is not None:
+        parts.append(f"--repetitions {repetitions}")
+    if seed:
+        parts.append(f"--seed {seed}")
+    if designs is not None:
+        parts.append(f"--designs {' '.join(name for name in DESIGNS if name in designs)}")
+    return " ".join(parts)
+
+
+def _say(text: str, verbose: int) -> None:
+    if verbose > 0:
+        sys.stderr.write(text)
+        sys.stderr.flush()

@@ -1,0 +1,171 @@
+"""One trial: a dataset of a design, its cores under every rule, and the truth about its pairs."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coreclust import CoreClustering, core_clusters
+from coreclust._utils.seeds import draw_random_states, seeds_of
+from coreclust.cores import Core
+from coreclust.resampling import Bootstrap, Subsample
+from studies.calibration.designs import DESIGNS, Design
+from studies.calibration.truth import find_truth
+from studies.paper.cells import Results, versions
+
+ALPHA = 0.1
+CONFIDENCE = 0.95
+
+#: What is promised of a pair of core items, by name, as parameters of CoreClustering.
+RULES: dict[str, dict[str, Any]] = {
+    "paper": {"confidence": None},
+    "pair": {"confidence": CONFIDENCE, "guarantee": "pair"},
+    "simultaneous": {"confidence": CONFIDENCE, "guarantee": "simultaneous"},
+}
+SCHEMES: dict[str, Bootstrap | Subsample] = {
+    "bootstrap": Bootstrap(),
+    "all": Bootstrap(label="all"),
+    "subsample": Subsample(0.5),
+}
+
+_DATA, _CORES, _TRUTH = range(3)  # what random numbers are for
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is run.
+
+    Attributes
+    ----------
+    design : str
+        A name in :data:`~studies.calibration.designs.DESIGNS`.
+    repetition : int
+        Which dataset of the design.
+    n_resamples : int
+        Samples for the cores.
+    n_truth : int
+        Samples of every pair for the truth.
+    seed : int
+    """
+
+    design: str
+    repetition: int
+    n_resamples: int = 1000
+    n_truth: int = 2000
+    seed: int = 0
+
+    @property
+    def file_name(self) -> str:
+        """Where the result is kept in the folder of the results."""
+        sizes = f"m{self.n_resamples}-truth{self.n_truth}"
+        return f"{self.design}-{self.repetition}-{sizes}-seed{self.seed}.json"
+
+    def random_state(self, purpose: int) -> int:
+        """Return a seed that depends on nothing but the design, the repetition and the seed."""
+        name = zlib.crc32(self.design.encode())
+        return draw_random_states(seeds_of(self.seed, name, self.repetition, purpose), 1)[0]
+
+
+def draw_data(trial: Trial) -> NDArray[np.float64]:
+    """Return the dataset of a trial."""
+    design = DESIGNS[trial.design]
+    rng = np.random.default_rng(trial.random_state(_DATA))
+    return design.mixture.draw(design.n_items, rng)
+
+
+def cores_seed(trial: Trial) -> int:
+    """Return the random state that the samples of all schemes derive from."""
+    return trial.random_state(_CORES)
+
+
+def schemes_of(design: Design) -> list[str]:
+    """Name the schemes that the clustering function of a design allows."""
+    return [name for name, scheme in SCHEMES.items() if design.can_predict or scheme.label != "all"]
+
+
+def exact_pairs(design: Design) -> tuple[int | None, int]:
+    """Return how many pairs to sample by Algorithm 2, in the bands and outside of them."""
+    return (30_000 // design.n_items if design.can_predict else None), 40
+
+
+def all_cuts(cuts: dict[str, dict[str, list[int]]]) -> list[list[int]]:
+    """Return the cores of all schemes and rules."""
+    return [labels for by_rule in cuts.values() for labels in by_rule.values()]
+
+
+def run_trial(trial: Trial) -> dict[str, Any]:
+    """Find the cores of one dataset under every scheme and rule, and the truth.
+
+    Returns
+    -------
+    result : dict
+        As JSON can hold it: the trial's own fields, `alpha`, `confidence`, `reference` (the
+        cluster of each item), `cuts` (the core of each item, by scheme and rule), `oracle`
+        (the core of each item as cut from the truth), `truth` (counts over the pairs of
+        :func:`~studies.calibration.truth.cluster_pairs`), `optimal`, `seconds` and
+        `versions`.
+    """
+    design = DESIGNS[trial.design]
+    X = draw_data(trial)
+    begin = time.perf_counter()
+    cuts: dict[str, dict[str, list[int]]] = {}
+    cores: list[Core] = []
+    for name in schemes_of(design):
+        cc = CoreClustering(
+            design.estimator(),
+            alpha=ALPHA,
+            n_resamples=trial.n_resamples,
+            resampling=SCHEMES[name],
+            random_state=cores_seed(trial),
+        ).fit(X)
+        answers = {rule: cc.recut(**changes) for rule, changes in RULES.items()}
+        cuts[name] = {rule: answer.labels_.tolist() for rule, answer in answers.items()}
+        cores += [core for answer in answers.values() for core in answer.cores_]
+    # The same for all schemes, which share the seed.
+    reference = cc.reference_labels_
+    max_exact, n_checks = exact_pairs(design)
+    truth = find_truth(
+        design,
+        X,
+        reference,
+        n_resamples=trial.n_truth,
+        cores=all_cuts(cuts),
+        max_exact=max_exact,
+        n_checks=n_checks,
+        seed=trial.random_state(_TRUTH),
+    )
+    oracle = core_clusters(truth.evidence(reference), reference, alpha=ALPHA)
+    labels = np.full(len(X), -1)
+    for core in oracle:
+        labels[core.core] = core.label
+    return {
+        **asdict(trial),
+        "alpha": ALPHA,
+        "confidence": CONFIDENCE,
+        "reference": reference.tolist(),
+        "cuts": cuts,
+        "oracle": labels.tolist(),
+        "truth": {
+            "quick": None if truth.quick is None else truth.quick.tolist(),
+            "exact_pairs": truth.exact_pairs.tolist(),
+            "exact": truth.exact.tolist(),
+        },
+        "optimal": all(core.optimal for core in [*cores, *oracle]),
+        "seconds": time.perf_counter() - begin,
+        "versions": versions(),
+    }
+
+
+def stored_trial(results: Results, trial: Trial) -> dict[str, Any] | None:
+    """Return the result of a trial if it is kept, whole and of the same rules."""
+    result = results.get(trial)
+    given = {**asdict(trial), "alpha": ALPHA, "confidence": CONFIDENCE}
+    if not isinstance(result, dict) or not given.items() <= result.items():
+        return None
+    keys = ("reference", "cuts", "oracle", "truth", "optimal", "seconds", "versions")
+    return result if all(key in result for key in keys) else None

@@ -1,0 +1,6 @@
+"""The datasets of the paper, checked against what its authors used."""
+
+from studies.data.paper import PAPER_DATASETS, load_kdd_population, load_paper_dataset
+from studies.data.sources import DatasetNotFoundError
+
+__all__ = ["PAPER_DATASETS", "DatasetNotFoundError", "load_kdd_population", "load_paper_dataset"]

@@ -1,0 +1,137 @@
+"""Which cells the tables and figures rest on, in full and in a quick look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from studies.paper.cells import Cell
+from studies.paper.published import (
+    ALGORITHM_NAMES,
+    DATASETS,
+    KNOWN_DATASETS,
+    bootstrap_figures,
+)
+
+TABLES = (1, 2, 3, 4, 5)
+FIGURES = (1, 2)
+
+#: Panels of the figures: dataset and algorithm, row by row.
+PANELS = {
+    1: (("synthetic", "kmeans"),),
+    2: (
+        ("synthetic", "svm"),
+        ("synthetic", "hclust"),
+        ("synthetic", "tclust"),
+        ("iris", "kmeans"),
+        ("iris", "hclust"),
+        ("iris", "tkmeans"),
+        ("bcw", "kmeans"),
+        ("bcw", "hclust"),
+        ("bcw", "tclust"),
+    ),
+}
+
+#: Bootstrap samples of the paper.
+BOOTSTRAP_SAMPLES = 1000
+
+# Algorithm 2 clusters m samples for every *pair* of items: at m = 1000 that is four million
+# clusterings of the synthetic data, and of KDD. Where one takes milliseconds, m is smaller; of
+# forests of 500 trees, at half a second each, not even ten samples a pair are affordable.
+KNOWN_SAMPLES = {
+    ("synthetic", "hclust"): 1000,
+    ("synthetic", "kmeans"): 1000,
+    ("synthetic", "svm"): 100,
+    ("synthetic", "tclust"): 60,
+    ("synthetic", "tkmeans"): 100,
+    ("kdd", "hclust"): 300,
+    ("kdd", "kmeans"): 300,
+    ("kdd", "svm"): 50,
+    ("kdd", "tclust"): 60,
+    ("kdd", "tkmeans"): 100,
+}
+
+# A quick look is done in minutes. A pair is in about 0.4 m of m bootstrap samples, and nine are
+# needed to reach 0.9 at all, so that much fewer than 60 samples would leave every item weak; the
+# random forest has time for that on one dataset only.
+QUICK_BOOTSTRAP_SAMPLES = 200
+QUICK_FOREST_SAMPLES = {"iris": 60}
+QUICK_KNOWN_SAMPLES = {("synthetic", "hclust"): 20, ("synthetic", "kmeans"): 20}
+QUICK_WITHOUT = ("yeast",)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to make, and how thoroughly.
+
+    Attributes
+    ----------
+    tables, figures : tuple of int
+        Their numbers in the paper.
+    quick : bool
+        Whether a first look is enough.
+    seed : int
+        The seed of every cell.
+    """
+
+    tables: tuple[int, ...] = TABLES
+    figures: tuple[int, ...] = FIGURES
+    quick: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, given, known in (
+            ("tables", self.tables, TABLES),
+            ("figures", self.figures, FIGURES),
+        ):
+            unknown = [number for number in given if number not in known]
+            if unknown:
+                raise ValueError(f"{name} must be out of {known}, got {unknown[0]!r}.")
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything in the paper is made."""
+        return set(self.tables) == set(TABLES) and set(self.figures) == set(FIGURES)
+
+    def bootstrap(self, dataset: str, algorithm: str) -> Cell | None:
+        """Return the cell of Algorithm 3, or None if a quick look leaves it out."""
+        m: int | None = BOOTSTRAP_SAMPLES
+        if self.quick and dataset in QUICK_WITHOUT:
+            m = None
+        elif self.quick:
+            is_forest = algorithm == "rf"
+            m = QUICK_FOREST_SAMPLES.get(dataset) if is_forest else QUICK_BOOTSTRAP_SAMPLES
+        return None if m is None else Cell(dataset, algorithm, "bootstrap", m, self.seed)
+
+    def known(self, dataset: str, algorithm: str) -> Cell | None:
+        """Return the cell of Algorithm 2, or None if it takes too long."""
+        samples = QUICK_KNOWN_SAMPLES if self.quick else KNOWN_SAMPLES
+        m = samples.get((dataset, algorithm))
+        return None if m is None else Cell(dataset, algorithm, "known", m, self.seed)
+
+    def cells(self) -> list[Cell]:
+        """Return the cells that the tables and figures need, the quickest first.
+
+        So a run that is interrupted has done as much as it could.
+        """
+        every = [(name, algorithm) for name in DATASETS for algorithm in ALGORITHM_NAMES]
+        both = [key for key in every if key[0] in KNOWN_DATASETS]
+        wanted: dict[Cell, None] = {}
+        if {4, 5} & set(self.tables):
+            _add(wanted, (self.bootstrap(*key) for key in every))
+        if 2 in self.tables:
+            _add(wanted, (self.bootstrap(*key) for key in both if self.known(*key)))
+        if {2, 3} & set(self.tables):
+            _add(wanted, (self.known(*key) for key in both))
+        for figure in self.figures:
+            _add(wanted, (self.bootstrap(*key) for key in PANELS[figure]))
+        return sorted(wanted, key=_cost)
+
+
+def _add(wanted: dict[Cell, None], cells: Iterable[Cell | None]) -> None:
+    wanted.update((cell, None) for cell in cells if cell is not None)
+
+
+def _cost(cell: Cell) -> tuple[bool, float]:
+    seconds = bootstrap_figures()[cell.dataset, cell.algorithm].seconds
+    return cell.scheme != "bootstrap", seconds * cell.n_resamples

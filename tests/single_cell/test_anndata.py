@@ -1,0 +1,99 @@
+"""Single cells, on the data that scanpy ships."""
+
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+import sklearn
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+from coreclust import CoreClustering
+from coreclust.cluster import KMeans, TrimmedKMeans
+from coreclust.resampling import Subsample
+from coreclust.single_cell import Leiden, core_clustering
+
+anndata = pytest.importorskip("anndata", reason="the extra single-cell is not installed")
+
+
+@pytest.fixture(scope="module")
+def cells():
+    """700 blood cells, reduced to 50 principal components."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scanpy = pytest.importorskip("scanpy", reason="scanpy is not installed")
+        return scanpy.datasets.pbmc68k_reduced()
+
+
+@pytest.mark.filterwarnings("ignore:::anndata")
+def test_cells_keep_their_cores_through_a_file(cells, tmp_path):
+    adata = cells.copy()
+    cc = core_clustering(adata, n_resamples=100, random_state=0)
+    cores = adata.obs["core_cluster"]
+    assert (np.asarray(cores) != "weak").sum() == cc.core_sample_indices_.size > 300
+    named = np.asarray(cores) != "weak"
+    assert (
+        np.asarray(adata.obs["core_cluster_reference"])[named] == np.asarray(cores)[named]
+    ).all()
+    assert adata.obs["core_cluster_strength"].between(0, 1).all()
+    # Cores agree with the cell types at least as well as the whole clusters do.
+    types = np.asarray(adata.obs["bulk_labels"])
+    whole = adjusted_rand_score(types, cc.reference_labels_)
+    assert adjusted_rand_score(types[named], cc.labels_[named]) >= whole
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    back = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    assert (np.asarray(back.obs["core_cluster"]) == cores).all()
+    assert back.uns["core_cluster"]["params"]["n_resamples"] == 100
+    assert back.uns["core_cluster"]["clusters"]["core"].sum() == named.sum()
+
+
+def test_it_is_a_core_clustering_of_the_representation(cells):
+    adata = cells.copy()
+    cc = core_clustering(
+        adata, KMeans(6), key_added="k", resampling=Subsample(0.5), n_resamples=50, random_state=1
+    )
+    direct = CoreClustering(
+        KMeans(6), resampling=Subsample(0.5), n_resamples=50, random_state=1
+    ).fit(adata.obsm["X_pca"])
+    np.testing.assert_array_equal(cc.labels_, direct.labels_)
+    assert set(adata.obs["k"].cat.categories) <= {"0", "1", "2", "3", "4", "5", "weak"}
+
+
+def test_a_missing_representation_is_named(cells):
+    with pytest.raises(
+        ValueError, match=r"use_rep='X_scvi' is not in adata\.obsm, which has X_pca"
+    ):
+        core_clustering(cells.copy(), use_rep="X_scvi")
+
+
+def test_leiden_finds_blobs_and_repeats_itself():
+    X, y = make_blobs(150, centers=3, cluster_std=0.5, random_state=0)
+    first, again = (Leiden(resolution=0.3)(X, random_state=4) for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+    assert adjusted_rand_score(y, first) == 1
+
+
+def labels_of(Z):
+    return np.array(["weak", "b"])[(Z[:, 0] > 1).astype(int)]
+
+
+@pytest.mark.filterwarnings("ignore:::anndata")
+def test_cells_in_no_cluster_and_clusters_of_any_name():
+    X, _ = make_blobs(60, random_state=0)
+    adata = anndata.AnnData(X, obsm={"X_pca": X})
+    core_clustering(adata, TrimmedKMeans(3, trim=0.1), n_resamples=40, random_state=0)
+    assert (adata.obs["core_cluster_reference"] == "trimmed").sum() == 6
+    with sklearn.config_context(transform_output="polars"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        core_clustering(adata, labels_of, n_resamples=40, random_state=0)
+    assert set(adata.obs["core_cluster_reference"]) == {"weak", "b"}
+    assert adata.uns["core_cluster"]["clusters"]["cluster"].tolist() == ["b", "weak"]
+
+
+def test_leiden_repeats_itself_in_threads():
+    X, _ = make_blobs(80, random_state=0)
+    with joblib.parallel_config(backend="threading", n_jobs=4):
+        first = CoreClustering(Leiden(), n_resamples=30, random_state=0).fit(X)
+    alone = CoreClustering(Leiden(), n_resamples=30, random_state=0).fit(X)
+    np.testing.assert_array_equal(first.ensemble_.labels, alone.ensemble_.labels)

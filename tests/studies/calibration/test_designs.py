@@ -1,0 +1,74 @@
+"""The distributions are what they say, and the same every time."""
+
+import numpy as np
+import pytest
+from studies.calibration.designs import DESIGNS, Mixture
+
+MANY = 200_000
+
+
+@pytest.mark.parametrize(
+    "mixture",
+    [
+        Mixture(),
+        Mixture(side=2.5),
+        Mixture(weights=(0.7, 0.2, 0.1)),
+        Mixture(n_features=10),
+        Mixture(side=6.0, degrees=12),
+    ],
+)
+def test_moments(mixture):
+    drawn = mixture.draw(MANY, np.random.default_rng(0))
+    weights = np.array(mixture.weights)
+    mean = weights @ mixture.centers
+    around = mixture.centers - mean
+    spread = 1.0 if mixture.degrees is None else mixture.degrees / (mixture.degrees - 2)
+    covariance = spread * np.eye(mixture.n_features) + (around.T * weights) @ around
+    # Five standard errors: a variance has kurtosis below 5 here.
+    error = 5 * np.sqrt(5 / MANY) * covariance.max()
+    np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=error)
+    np.testing.assert_allclose(np.cov(drawn.T), covariance, atol=error)
+
+
+def test_centers_are_a_triangle_of_the_side():
+    centers = Mixture(side=3.0, n_features=4).centers
+    distances = np.linalg.norm(centers[:, None] - centers[None], axis=2)
+    np.testing.assert_allclose(distances, 3.0 * (1 - np.eye(3)), atol=1e-12)
+
+
+def test_heavy_tails_follow_the_t_distribution():
+    drawn = Mixture(side=0.0, degrees=3).draw(MANY, np.random.default_rng(1))
+    # The squared radius over the number of features is F distributed: a closed form for 2 and 3.
+    radius = 4.0
+    beyond = (1 + radius**2 / 3) ** -1.5
+    share = (np.linalg.norm(drawn, axis=1) > radius).mean()
+    assert abs(share - beyond) < 5 * np.sqrt(beyond / MANY)
+
+
+def test_weights_are_the_shares_of_the_groups():
+    mixture = Mixture(side=100.0, weights=(0.7, 0.2, 0.1))
+    drawn = mixture.draw(MANY, np.random.default_rng(2))
+    nearest = ((drawn[:, None] - mixture.centers[None]) ** 2).sum(axis=2).argmin(axis=1)
+    np.testing.assert_allclose(np.bincount(nearest) / MANY, mixture.weights, atol=0.006)
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_same_seed_same_data(name):
+    design = DESIGNS[name]
+    once, again, other = (
+        design.mixture.draw(design.n_items, np.random.default_rng(seed)) for seed in (3, 3, 4)
+    )
+    np.testing.assert_array_equal(once, again)
+    assert (once != other).all()
+
+
+def test_designs_cover_what_the_study_is_about():
+    assert all(name == design.name for name, design in DESIGNS.items())
+    assert len({design.title for design in DESIGNS.values()}) == len(DESIGNS) >= 6
+    assert {design.n_items for design in DESIGNS.values()} >= {60, 500}
+    assert {design.mixture.n_features for design in DESIGNS.values()} == {2, 10}
+    assert {design.n_clusters for design in DESIGNS.values()} == {2, 3, 4}
+    for design in DESIGNS.values():
+        estimator = design.estimator()
+        assert estimator.n_clusters == design.n_clusters
+        assert hasattr(estimator, "predict") == design.can_predict
