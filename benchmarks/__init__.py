@@ -1,1 +1,1 @@
-"""Benchmarks of coreclust; run one from the repository root: ``python -m benchmarks.clique``."""
+"""Benchmarks of coreclust; run all from the repository root with ``python -m benchmarks``."""

@@ -1,9 +1,9 @@
-"""All benchmarks in one run, and a page about them.
+"""Run all benchmarks and write the page about them.
 
 Run from the repository root::
 
     python -m benchmarks --data DIR --out docs    # an hour or two; writes docs/benchmarks.md
-    python -m benchmarks --quick --out DIR        # a minute or two, and little to learn
+    python -m benchmarks --quick --out DIR        # a minute or two; too small to be informative
 """
 
 from __future__ import annotations
@@ -25,26 +25,27 @@ _PARTS = {
     "scale": (
         "Growth with the number of items",
         (
-            "Ten overlapping Gaussians in ten dimensions, k-means with ten clusters. Resampling is "
-            "the clustering of all resamples; evidence and clique are what comes after it, "
-            "both by the clock and each with the seconds of all threads added up. Peaks are of the "
-            "whole process, data and interpreter included; 0 where a part was over too soon to be "
-            "looked at."
+            "The data are ten overlapping Gaussians in ten dimensions; the clusterer is k-means "
+            'with ten clusters. "sampling" is the wall-clock time to cluster all resamples. '
+            '"both" is the wall-clock time of all that follows; "evidence" and "clique" are its '
+            "two parts, summed over all threads. Peaks are those of the whole process, including "
+            "data and interpreter; a peak of 0 means that the part was too short to be measured."
         ),
     ),
     "clusterers": (
         "Whole fits on the paper's datasets",
         (
-            "Compiled clusterers beside a loop over scikit-learn, and beside the authors' R "
-            "package, whose seconds are from another machine: read those ratios with care."
+            "Compiled clusterers compared with a loop over scikit-learn and with the authors' R "
+            "package. The R times were measured on another machine, so these ratios are only a "
+            "rough guide."
         ),
     ),
     "clique": (
         "The exact search",
         (
-            "On the same graphs: this package, networkx, igraph, and a MaxSAT solver. Only this "
-            "one is made for graphs in which nearly all pairs are adjacent; on others the rest may "
-            "be ahead."
+            "This package, networkx, igraph and a MaxSAT solver on the same graphs. Only this "
+            "package is designed for graphs in which nearly all pairs are adjacent; on other "
+            "graphs the others may be faster."
         ),
     ),
 }
@@ -62,21 +63,22 @@ _PACKAGES = (
 )
 
 _HOW_TO_READ = """\
-Seconds depend on the machine; ratios were measured side by side, within a part, and travel better.
-The tools do not do the same. consensusclustering and pyckmeans return the square matrix of how
-often two items were together; coreclust returns the cores, proven largest, and never builds that
-matrix. networkx, igraph and RC2 are given finished graphs, while `core_clusters` starts from
-labels. What was not compared: R packages side by side (they are not from the Python registry),
-graphics cards, more than two cores, other operating systems."""
+Seconds depend on the machine. Ratios within a section were measured on the same machine (except
+for the R package) and are easier to transfer. The tools do not compute the same result.
+consensusclustering and pyckmeans return the square matrix of how often two items were together;
+coreclust returns the cores, proven largest, and never builds that matrix. networkx, igraph and
+RC2 are given finished graphs, while `core_clusters` starts from labels. We did not compare R
+packages on the same machine (they are not in the Python registry), graphics cards, more than two
+CPU cores, or other operating systems."""
 
 
 def main() -> int:
-    """Run everything; the exit code is 1 if a part failed or missed a bar."""
+    """Run all parts; the exit code is 1 if a part failed or missed a target."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help="small sizes, few samples")
-    parser.add_argument("--data", type=Path, help="folder with data/ and reference/, for fits")
+    parser.add_argument("--quick", action="store_true", help="small sizes, few resamples")
+    parser.add_argument("--data", type=Path, help="folder with data/ and reference/, for the fits")
     parser.add_argument("--out", type=Path, default=Path("benchmark-results"))
-    parser.add_argument("--keep", type=Path, help="folder for finished parts, not to be run again")
+    parser.add_argument("--keep", type=Path, help="folder for results of finished parts, to reuse")
     arguments = parser.parse_args()
     quick = ["--quick"] if arguments.quick else []
     (arguments.out / "images").mkdir(parents=True, exist_ok=True)
@@ -101,7 +103,7 @@ def main() -> int:
 
 
 def _run(part: str, options: list[str], kept: Path) -> tuple[int, str]:
-    """Return exit code and output of a part; those of an earlier run if it was finished."""
+    """Return exit code and output of a part, from an earlier run if there is one."""
     print(f"== {part}", flush=True)
     result = kept / f"{part}.txt"
     if result.exists():
@@ -125,16 +127,16 @@ def _page(rows: list[dict[str, Any]], texts: dict[str, str], *, quick: bool) -> 
     parts = [
         "# Benchmarks",
         "<!-- Written by `python -m benchmarks`; edits will be lost. -->",
-        f"Made by `python -m benchmarks` on {os.cpu_count()} cores, Python "
+        f"Made with `python -m benchmarks` on {os.cpu_count()} cores, Python "
         f"{platform.python_version()}, {versions}."
-        + (" A quick one, from which little can be learnt." if quick else ""),
+        + (" This was a quick run with small sizes." if quick else ""),
         "## How to read it",
         _HOW_TO_READ,
-        "## Beside tools for the same job",
+        "## Comparison with similar tools",
         (
             "Three overlapping Gaussians, k-means with ten starts, "
-            f"{rows[0]['n_samples']} subsamples of 80 %. Each cell: seconds (how many times ours), "
-            "and the memory it took on top of the data."
+            f"{rows[0]['n_resamples']} subsamples of 80 %. Each cell has the seconds, in "
+            "parentheses their ratio to ours, and the memory in addition to the data."
         ),
         _table(rows),
         "![Seconds and memory against the number of items](images/benchmarks.png)",
@@ -190,7 +192,7 @@ def _draw(rows: list[dict[str, Any]], path: Path) -> None:
         seconds.loglog(sizes, [row["seconds"] for row in own], **style)
         if all(row["peak"] for row in own):
             memory.loglog(sizes, [row["peak"] / 1e6 for row in own], **style)
-    for axes, what in ((seconds, "seconds"), (memory, "memory on top of the data, MB")):
+    for axes, what in ((seconds, "seconds"), (memory, "memory in addition to the data, MB")):
         axes.set_xlabel("items")
         axes.set_ylabel(what)
         axes.spines[["top", "right"]].set_visible(False)

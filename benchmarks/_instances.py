@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 ABSENT = -2
 ALPHA = 0.1
-N_SAMPLES = 500
+N_RESAMPLES = 500
 N_CLUSTERS = 3
 
 
@@ -37,7 +37,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Instance:
-    """A row group of the table: the same problem, drawn with one or more seeds."""
+    """A group of rows of the table: one problem, drawn with one or more seeds."""
 
     name: str
     runs: list[Run]
@@ -63,23 +63,23 @@ def random_instance(n: int, p: float, n_seeds: int, folder: Path) -> Instance:
 def near_clique_instance(
     n: int, n_border: int, missing: float, n_seeds: int, folder: Path
 ) -> Instance:
-    """Draw a clique but for `n_border` vertices that miss some edges among each other."""
+    """Draw a clique in which some edges among `n_border` vertices are missing."""
     runs = []
     for seed in range(n_seeds):
         rng = np.random.default_rng(seed)
         adjacency = np.ones((n, n), dtype=bool)
         adjacency[:n_border, :n_border] = rng.random((n_border, n_border)) >= missing
-        order = rng.permutation(n)  # no solver should profit from where the border is
+        order = rng.permutation(n)  # hide the border from the solvers
         adjacency = _symmetric(adjacency)[np.ix_(order, order)]
         runs.append(Run([_save(adjacency, folder / f"near-{n}-{n_border}-{seed}.npy")]))
     return Instance(f"near-clique {n}/{n_border}", runs)
 
 
 def core_instance(n: int, folder: Path, cache: Path) -> Instance:
-    """Resample three overlapping Gaussians 500 times; the cluster graphs of k-means on them."""
-    labels_path = cache / f"labels-n{n}-m{N_SAMPLES}.npz"
+    """Build the cluster graphs of k-means on 500 resamples of three overlapping Gaussians."""
+    labels_path = cache / f"labels-n{n}-m{N_RESAMPLES}.npz"
     if not labels_path.exists():
-        labels, reference = _cluster_samples(n)
+        labels, reference = _cluster_resamples(n)
         np.savez(labels_path, labels=labels, reference=reference)
     with np.load(labels_path) as data:
         labels, reference = data["labels"], data["reference"]
@@ -95,8 +95,8 @@ def cluster_graph(
 ) -> NDArray[np.bool_]:
     """Join the items of a cluster whose co-occurrence is estimated to be at least 1 - alpha.
 
-    Written from the definition, (A + 1/n) / (B + 1) >= 1 - alpha for A resamples together of B
-    with both, rather than with coreclust: when the sizes are compared, so is its evidence.
+    The estimate is (A + 1/n) / (B + 1), for A resamples together of B with both items. It is
+    computed without coreclust, so that comparing the sizes also checks the evidence.
     """
     n = len(labels)
     threshold = 1 - Fraction(str(alpha))
@@ -107,15 +107,15 @@ def cluster_graph(
     for rows in np.array_split(np.arange(n), n // 1000 + 1):  # count blocks of modest size
         together = (one_hot[rows] @ one_hot.T).astype(np.int64)
         both = (present[rows] @ present.T).astype(np.int64)
-        # In whole numbers, since many pairs are exactly at the threshold.
+        # In whole numbers, because many pairs are exactly at the threshold.
         left = threshold.denominator * (n_items * together + 1)
         adjacency[rows] = left >= threshold.numerator * n_items * (both + 1)
     np.fill_diagonal(adjacency, False)
     return adjacency
 
 
-def _cluster_samples(n: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Labels of `n` items in each bootstrap resample, and in all the data."""
+def _cluster_resamples(n: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Return the labels of `n` items in each bootstrap resample, and in all the data."""
     from joblib import Parallel, delayed
     from sklearn.cluster import KMeans
 
@@ -123,12 +123,12 @@ def _cluster_samples(n: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     angles = 2 * np.pi * np.arange(N_CLUSTERS) / N_CLUSTERS
     centers = 1.5 * np.column_stack([np.cos(angles), np.sin(angles)])
     X = centers[rng.integers(N_CLUSTERS, size=n)] + rng.standard_normal((n, 2))
-    columns = Parallel(n_jobs=2)(delayed(_sample_labels)(X, seed) for seed in range(N_SAMPLES))
+    columns = Parallel(n_jobs=2)(delayed(_resample_labels)(X, seed) for seed in range(N_RESAMPLES))
     reference = KMeans(N_CLUSTERS, n_init=10, random_state=0).fit_predict(X)
     return np.column_stack(columns), reference.astype(np.int8)
 
 
-def _sample_labels(X: NDArray[np.float64], seed: int) -> NDArray[np.int8]:
+def _resample_labels(X: NDArray[np.float64], seed: int) -> NDArray[np.int8]:
     """Cluster one bootstrap resample; items that were not drawn are ABSENT."""
     from sklearn.cluster import KMeans
 
@@ -141,7 +141,7 @@ def _sample_labels(X: NDArray[np.float64], seed: int) -> NDArray[np.int8]:
 
 
 def _symmetric(adjacency: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Mirror the upper triangle; no loops."""
+    """Mirror the upper triangle and clear the diagonal."""
     upper = np.triu(adjacency, 1)
     return upper | upper.T
 

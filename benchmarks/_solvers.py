@@ -1,7 +1,7 @@
-"""What the child processes of the clique benchmark run: our solver and its peers.
+"""The solvers of the clique benchmark, run in child processes.
 
-A solver is a pair of functions: one builds its own graph object from an adjacency matrix, the
-other finds one largest clique in it and says whether it is proven to be largest.
+A solver is a pair of functions. The first builds the solver's graph object from an adjacency
+matrix; the second returns one largest clique and whether it is proven to be largest.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def search_graphs(clock: Clock, solver: str, paths: list[Path]) -> None:
 
 
 def search_cores(clock: Clock, labels_path: Path, alpha: float) -> None:
-    """Find the cores of all clusters from the labels alone, evidence included."""
+    """Find the cores of all clusters from the labels, including the counting of pairs."""
     from coreclust import LabelEnsemble, core_clusters, maximum_clique
 
     with np.load(labels_path) as data:
@@ -58,7 +58,7 @@ def search_cores(clock: Clock, labels_path: Path, alpha: float) -> None:
 
 
 def _warm_up_graph() -> Adjacency:
-    """Draw a graph that needs branching, so that no compiling is left to the timed search."""
+    """Draw a graph that needs branching, so that everything is compiled before the timing."""
     upper = np.triu(np.random.default_rng(0).random((80, 80)) < 0.7, 1)
     return upper | upper.T
 
@@ -80,7 +80,7 @@ def _build_networkx(adjacency: Adjacency) -> Any:
     vertices = list(range(len(adjacency)))
     graph = nx.Graph()
     graph.add_nodes_from(vertices)
-    for i in vertices:  # row by row, since a list of all edges would take gigabytes
+    for i in vertices:  # row by row: a list of all edges would take gigabytes
         graph.add_edges_from(zip(repeat(i), compress(vertices[:i], adjacency[i, :i])))
     return graph
 
@@ -105,9 +105,9 @@ def _find_igraph_largest(graph: Any) -> Found:
 
 
 def _find_igraph_bounded(graph: Any) -> Found:
-    # Asking for one clique of at least k vertices runs another algorithm than asking for the
-    # largest cliques, often a much quicker one. Rising steps need few questions both where the
-    # answer is small and where it is nearly the whole graph.
+    # Asking for one clique of at least k vertices runs a different algorithm than asking for the
+    # largest cliques, and is often much faster. Increasing steps need few calls, whether the
+    # largest clique is small or nearly the whole graph.
     best: tuple[int, ...] = ()
     too_large = graph.vcount() + 1
     step = 1
@@ -130,8 +130,8 @@ def _build_maxsat(adjacency: Adjacency) -> Any:
     formula.extend((-non_edges).tolist())
     vertices = [[vertex] for vertex in range(1, len(adjacency) + 1)]
     formula.extend(vertices, weights=[1] * len(vertices))
-    # Without `adapt` (look for sets of vertices of which at most one can be taken) RC2 hardly
-    # solves any of these graphs but the easiest.
+    # Without `adapt` (detect sets of vertices of which at most one can be taken), RC2 solves only
+    # the easiest of these graphs.
     return RC2(formula, adapt=True), len(adjacency)
 
 

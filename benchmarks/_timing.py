@@ -1,6 +1,6 @@
-"""Run a function in a child process under a time-out, and learn its seconds and peak memory.
+"""Run a function in a child process with a time-out, and measure its seconds and peak memory.
 
-The function gets a `Clock` as its first argument and marks what it does::
+The function gets a `Clock` as its first argument and marks its phases::
 
     def work(clock, path):
         with clock.phase("build"):
@@ -9,7 +9,7 @@ The function gets a `Clock` as its first argument and marks what it does::
             clique = search(graph)
         clock.report(clique)
 
-Each phase has a time-out of its own, so a slow set-up does not eat the time of what is measured.
+Each phase has its own time-out, so a slow set-up does not use up the time of what is measured.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any
 
-OTHER_LIMIT = 300.0  # seconds for whatever is not a limited phase: imports, loading, compiling
+OTHER_LIMIT = 300.0  # seconds for everything outside the phases: imports, loading, compiling
 
 
 @dataclass
 class Outcome:
-    """What came back from a child process.
+    """The results and measurements of a child process.
 
     Attributes
     ----------
     results : list
-        Everything the child reported, also when it did not get to its end.
+        Everything the child reported, even if it did not finish.
     seconds : dict of str to float
         Time spent in each completed phase, summed if a phase was entered more than once.
     peaks : dict of str to int
-        Largest increase of resident memory within each completed phase, in bytes; empty where
-        the system does not tell.
+        Largest increase of resident memory within each completed phase, in bytes; empty if the
+        system does not report it.
     timed_out : str or None
         The phase that ran out of time.
     failure : str or None
@@ -53,7 +53,7 @@ class Outcome:
 
     @property
     def finished(self) -> bool:
-        """Whether the child got to its end."""
+        """Whether the child finished."""
         return self.timed_out is None and self.failure is None
 
 
@@ -65,7 +65,7 @@ class Clock:
 
     @contextlib.contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Time the body, under the time-out of the phase `name`."""
+        """Time the body, with the time-out of the phase `name`."""
         before = _reset_peak()
         self._connection.send(("start", name))
         started = perf_counter()
@@ -94,7 +94,7 @@ def run_in_child(
     *args : object
         Picklable arguments.
     limits : dict of str to float
-        Seconds allowed in total for each phase; 300 for a phase not listed.
+        Seconds allowed in total for each phase; 300 for a phase that is not listed.
     memory : float, default=None
         Address space the child may use, in bytes; None for no limit.
 
@@ -102,19 +102,19 @@ def run_in_child(
     -------
     Outcome
     """
-    # A spawned process inherits neither our memory nor our threads, and killing it is the one
-    # way to stop a search inside compiled code.
+    # A spawned process inherits neither our memory nor our threads, and killing it is the only
+    # way to stop a search in compiled code.
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_child, args=(theirs, memory, function, args), daemon=True)
     process.start()
-    theirs.close()  # else the end of the child would not close the pipe
+    theirs.close()  # otherwise the pipe stays open when the child ends
     outcome = Outcome()
     try:
         _listen(ours, outcome, limits)
     except EOFError:
         process.join()
-        outcome.failure = f"process died with exit code {process.exitcode}, memory?"
+        outcome.failure = f"process died with exit code {process.exitcode}, perhaps out of memory"
     finally:
         process.kill()
         process.join()
@@ -155,7 +155,7 @@ def _child(
     function: Callable[..., None],
     args: tuple[Any, ...],
 ) -> None:
-    """Run in the child: call the function, then say how it ended."""
+    """Call the function in the child process, then report how it ended."""
     failure = None
     try:
         _limit_memory(memory)
@@ -168,7 +168,7 @@ def _child(
 
 
 def _limit_memory(memory: float | None) -> None:
-    """Let allocations beyond `memory` bytes fail, rather than the whole machine stall."""
+    """Make allocations beyond `memory` bytes fail, so that the machine does not stall."""
     if memory is None:
         return
     try:
@@ -181,10 +181,10 @@ def _limit_memory(memory: float | None) -> None:
 
 
 def _reset_peak() -> int | None:
-    """Forget the peak so far and return the resident memory in bytes; None if not on Linux.
+    """Reset the peak and return the resident memory in bytes; None if not on Linux.
 
-    `resource.getrusage` will not do: its maximum cannot be reset, so it would hide anything
-    below what importing and compiling took, and it starts from that of the parent.
+    `resource.getrusage` cannot be used: its maximum cannot be reset, so it would hide everything
+    below the peak of importing and compiling, and it starts from the maximum of the parent.
     """
     try:
         Path("/proc/self/clear_refs").write_text("5")
@@ -194,8 +194,8 @@ def _reset_peak() -> int | None:
 
 
 def peak_memory() -> int:
-    """Highest resident memory in bytes since the last reset."""
+    """Return the highest resident memory in bytes since the last reset."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
-    raise OSError("no peak memory in the process status")
+    raise OSError("The process status has no peak memory.")

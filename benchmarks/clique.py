@@ -1,13 +1,13 @@
-"""Maximum cliques side by side: coreclust, networkx, igraph and python-sat's RC2.
+"""Time searches for maximum cliques: coreclust, networkx, igraph and python-sat's RC2.
 
 Run from the repository root::
 
-    python -m benchmarks.clique            # everything; up to half an hour, nearly all time-outs
-    python -m benchmarks.clique --quick    # a small subset, well under a minute
+    python -m benchmarks.clique            # everything; up to half an hour, mostly time-outs
+    python -m benchmarks.clique --quick    # a small subset, less than a minute
 
-Every solver runs on one core, in a process of its own that is killed at the time-out. The exit
+Every solver runs on one core, in its own process, which is killed at the time-out. The exit
 code is 1 if two solvers that finished disagree, if a reported set is not a clique, or if our
-solver raised an error; a missed bar is printed and does not change it.
+solver raised an error. A missed bar is printed but does not change the exit code.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ BARS = {LARGEST_CORE: 5.0, NEAR_CLIQUE: 0.5, "G(200, 0.9)": 20.0, "G(500, 0.5)":
 FAMILIES = ["core", "near", "random"]
 
 NOTES = f"""\
-seconds: median of the search alone, on one core, after importing and compiling. Building the
-  solver's own graph object is not in it but under "build s". On the "core" graphs the time-out
-  is for the three graphs of the clusters together.
-{CORES}: starts from the labels, so its seconds hold the evidence as well as
-  the three cores, while all others are given the finished graphs, which favors them. Its
+seconds: median time of the search, on one core, after importing and compiling. The time to build
+  the solver's graph object is listed under "build s". On the "core" graphs, the time-out applies
+  to the three graphs of the clusters together.
+{CORES}: starts from the labels, so its seconds include counting the pairs as
+  well as the three cores. All others are given the finished graphs, which favors them. Its
   "build s" is LabelEnsemble.from_labels.
-coreclust: maximum_clique(adjacency); it takes the matrix itself, so that nothing is "built" and
-  whatever it converts is in its seconds.
+coreclust: maximum_clique(adjacency); it takes the matrix itself, so its seconds include all
+  conversions and there is nothing to build.
 ratio: seconds divided by those of our first row for the instance; above 1, we are faster.
-peak MB: largest increase of resident memory while building plus while searching, as far as these
-  were completed.
-igraph: largest_cliques() is its documented call; one clique by cliques(min=k, max_results=1) with
-  rising k is mostly its quickest way to one largest clique, so both are shown.
-networkx: max_weight_clique(weight=None), recursion limit raised for it.
-python-sat: RC2(adapt=True), "not both" for every non-edge hard, every vertex soft."""
+peak MB: largest increase of resident memory while building plus while searching, for the phases
+  that were completed.
+igraph: largest_cliques() is the documented call; cliques(min=k, max_results=1) with increasing k
+  is usually its fastest way to one largest clique, so both are shown.
+networkx: max_weight_clique(weight=None), with a higher recursion limit.
+python-sat: RC2(adapt=True), with a hard clause for every non-edge and a soft one per vertex."""
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Row:
     vertices: str
     density: float
     solver: str
-    seconds: float | None  # None: it failed; infinite: not within the time-out
+    seconds: float | None  # None: failed; infinite: timed out
     limit: float
     build: float | None
     size: str
@@ -102,7 +102,7 @@ class Row:
 
 @dataclass
 class Bar:
-    """Something we have to reach; `passed` is None if this run cannot tell."""
+    """A required result; `passed` is None if it was not measured."""
 
     bar: str
     passed: bool | None = None
@@ -126,7 +126,7 @@ WIDTHS = [19, 14, 7, 23, 8, 14, 6, 8, 8, 7, 0]
 
 
 class Benchmark:
-    """Runs the solvers, prints the rows as they come, and collects them with the errors.
+    """Runs the solvers, prints each row when it is done, and collects rows and errors.
 
     Parameters
     ----------
@@ -183,13 +183,13 @@ class Benchmark:
         return run_in_child(search_graphs, solver, paths, limits=limits, memory=self.memory)
 
     def _check(self, solver: str, instance: Instance, run: Run, outcome: Outcome) -> None:
-        """Collect what must not be: a wrong clique, another proven size, a failure of ours."""
+        """Collect errors: a wrong clique, a different proven size, a failure of our solver."""
         if outcome.failure is not None and solver in (CORES, OURS):
             self.errors.append(f"{instance.name}: {solver} failed: {outcome.failure}")
         for position, clique, proven in outcome.results:
             graph = run.graphs[position]
             if not _is_clique(graph, clique):
-                self.errors.append(f"{instance.name}: {solver} reports a set that is no clique")
+                self.errors.append(f"{instance.name}: {solver} reports a set that is not a clique")
             first, size = self._proven.get(graph.path, (solver, len(clique)))
             if len(clique) > size or (proven and len(clique) < size):
                 self.errors.append(
@@ -249,7 +249,7 @@ def _is_clique(graph: Graph, clique: list[int]) -> bool:
 
 
 def _bars(rows: list[Row]) -> list[Bar]:
-    """Compare our rows with what they have to reach."""
+    """Compare our rows with the required results."""
     first = {row.instance: row for row in reversed(rows) if row.solver in (CORES, OURS)}
     bars = [_time_bar(name, limit, first.get(name)) for name, limit in BARS.items()]
     n = int(LARGEST_CORE.split("=")[1])
@@ -269,7 +269,7 @@ def _time_bar(instance: str, limit: float, row: Row | None) -> Bar:
     bar.measured = f"{_seconds(row.seconds, row.limit)} s, proven: {row.proven}"
     if row.solver == CORES:
         bar.measured += f", and {_number(row.build)} s for LabelEnsemble.from_labels"
-    if row.seconds != math.inf or row.limit >= limit:  # a time-out below the bar tells nothing
+    if row.seconds != math.inf or row.limit >= limit:  # a time-out below the bar decides nothing
         bar.passed = row.seconds is not None and row.seconds < limit and row.proven == "yes"
     return bar
 
@@ -282,7 +282,7 @@ def _instances(families: list[str], quick: bool, folder: Path, cache: Path) -> I
     if "near" in families:
         yield near_clique_instance(500, 150, 0.05, n_seeds, folder)
     if "random" in families:
-        # The quick ones are small enough for most solvers to finish, hence to be compared.
+        # The quick ones are small enough for most solvers to finish and be compared.
         for n, p in [(60, 0.9), (150, 0.5)] if quick else [(200, 0.9), (500, 0.5)]:
             yield random_instance(n, p, n_seeds, folder)
 
@@ -292,7 +292,7 @@ def _seconds(value: float | None, limit: float) -> str:
 
 
 def _number(value: float | None) -> str:
-    """Three significant digits, without an exponent; "-" for None."""
+    """Format with three significant digits and no exponent; "-" for None."""
     if value is None:
         return "-"
     if value >= 100:
@@ -305,7 +305,7 @@ def _joined(numbers: Iterable[int]) -> str:
 
 
 def _once(texts: list[str]) -> str:
-    """Join the texts of the runs, or give the one they share."""
+    """Join the texts of the runs, or return the one that they share."""
     return ", ".join(texts[:1] if len(set(texts)) == 1 else texts)
 
 

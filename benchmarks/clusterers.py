@@ -1,15 +1,15 @@
-"""Whole fits side by side: compiled clusterers, the generic loop, the authors' R package.
+"""Time whole fits: compiled clusterers, the generic engine and the authors' R package.
 
 Run from the repository root::
 
     python -m benchmarks.clusterers --data DIR            # all datasets, all algorithms
     python -m benchmarks.clusterers --data DIR --quick    # iris only, few resamples
 
-Seconds are those of the whole ``CoreClustering.fit`` (m = 1000, alpha = 0.1), warm, the median of
-some runs. The generic loop fits a clone of scikit-learn's KMeans or AgglomerativeClustering to
-every resample on one core; it is run once, and not on the largest dataset unless asked for. The R
-seconds are the authors' package on one core of a similar machine, measured earlier: a ratio to
-them is only as good as that similarity.
+The times are those of a whole ``CoreClustering.fit`` (m = 1000, alpha = 0.1) after compilation,
+the median of several runs. The generic engine fits a clone of scikit-learn's KMeans or
+AgglomerativeClustering to every resample on one core, and is run once. The R times were measured
+earlier with the authors' package on one core of a similar machine, so the ratios to R are
+approximate.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from coreclust.cluster import HierarchicalClustering, KMeans, TClust, TrimmedKMe
 
 DATASETS = ["synthetic", "iris", "wine", "glass", "kdd", "bcw", "yeast"]
 FILES = {"kdd": "kdd_sample200"}
-# name in the R table: native estimator, estimator of the generic loop, bar against R
+# name in the R table: native estimator, estimator for the generic engine, required ratio to R
 ALGORITHMS: dict[str, tuple[Callable[[int], Any], Callable[[int], Any] | None, float]] = {
     "kmeans": (KMeans, lambda k: SklearnKMeans(k, n_init=10), 10.0),
     "hclust": (
@@ -49,16 +49,16 @@ GENERIC_BAR = 20.0  # on iris
 
 
 def main() -> int:
-    """Print the table; the exit code is 1 if a bar is missed."""
+    """Print the table; return 1 if a required ratio is not reached, else 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--data", type=Path, required=True, help="folder with data/ and reference/")
     parser.add_argument("--only", nargs="+", choices=ALGORITHMS, default=list(ALGORITHMS))
     parser.add_argument("--datasets", nargs="+", choices=DATASETS, default=DATASETS)
     parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--no-generic", action="store_true", help="leave the generic loop out")
+    parser.add_argument("--no-generic", action="store_true", help="skip the generic engine")
     parser.add_argument("--quick", action="store_true", help="iris, 50 resamples, one repeat")
-    parser.add_argument("--json", type=Path, help="write the rows to a file, too")
+    parser.add_argument("--json", type=Path, help="file to write the rows to")
     options = parser.parse_args()
     if options.quick:
         options.datasets, options.resamples, options.repeats = ["iris"], 50, 1
@@ -110,7 +110,7 @@ def _seconds(estimator: Any, X: NDArray[np.float64], n_resamples: int, **how: An
     begin = time.perf_counter()
     cc = CoreClustering(estimator, n_resamples=n_resamples, random_state=0, alpha=0.1, **how)
     if n_resamples < 100:
-        cc.set_params(alpha=0.9)  # few resamples are for warming up only
+        cc.set_params(alpha=0.9)  # few resamples are only used to compile
     cc.fit(X)
     return time.perf_counter() - begin
 

@@ -1,17 +1,16 @@
-"""Whole answers side by side: coreclust, a plain loop, consensusclustering, pyckmeans.
+"""Compare whole fits of coreclust, a plain loop, consensusclustering and pyckmeans.
 
 Run from the repository root::
 
-    python -m benchmarks.peers            # up to 10,000 items; some minutes, mostly the peers'
+    python -m benchmarks.peers            # up to 10,000 items; some minutes, mostly for the peers
     python -m benchmarks.peers --quick    # 300 items, few resamples
 
-Each is given the same data (three overlapping Gaussians in two dimensions), k-means with three
-clusters and ten starts, and 100 subsamples of 80 % of the items, and asked for what it is for:
-coreclust for the cores, proven largest; the others for the n × n matrix of how often two items were
-together, from which a user would go on. Everything is measured in a process of its own, after a
-small run that is not: seconds by the clock, and the growth of resident memory at its highest.
-coreclust runs on all cores, as it does by default; so does scikit-learn inside the others as far as
-it does by default. consensusclustering and pyckmeans are measured where they are installed.
+All tools use the same data (three overlapping Gaussians in two dimensions), k-means with three
+clusters and ten starts, and 100 subsamples of 80 % of the items. Each computes its usual result:
+coreclust the cores, proven largest; the others the n × n matrix of how often two items were
+together. Each run has its own process and is measured after a small warm-up run: wall-clock
+seconds and the largest growth of resident memory. coreclust and scikit-learn use as many CPU
+cores as they do by default. consensusclustering and pyckmeans are measured if they are installed.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ SIZES = (300, 1000, 3000, 10_000)
 FRACTION = 0.8
 
 
-def _coreclust(X: NDArray[np.float64], n_samples: int) -> None:
+def _coreclust(X: NDArray[np.float64], n_resamples: int) -> None:
     from coreclust import CoreClustering
     from coreclust.cluster import KMeans
     from coreclust.resampling import Subsample
@@ -41,14 +40,14 @@ def _coreclust(X: NDArray[np.float64], n_samples: int) -> None:
     cc = CoreClustering(
         KMeans(3, n_init=10),
         resampling=Subsample(FRACTION),
-        n_resamples=n_samples,
+        n_resamples=n_resamples,
         random_state=0,
     ).fit(X)
     if not all(core.optimal for core in cc.cores_):
         raise RuntimeError("a core is not proven largest")
 
 
-def _generic(X: NDArray[np.float64], n_samples: int) -> None:
+def _generic(X: NDArray[np.float64], n_resamples: int) -> None:
     from sklearn.cluster import KMeans
 
     from coreclust import CoreClustering
@@ -57,19 +56,19 @@ def _generic(X: NDArray[np.float64], n_samples: int) -> None:
     CoreClustering(
         KMeans(3, n_init=10),
         resampling=Subsample(FRACTION),
-        n_resamples=n_samples,
+        n_resamples=n_resamples,
         engine="generic",
         random_state=0,
     ).fit(X)
 
 
-def _plain_loop(X: NDArray[np.float64], n_samples: int) -> None:
+def _plain_loop(X: NDArray[np.float64], n_resamples: int) -> None:
     from sklearn.cluster import KMeans
 
     rng = np.random.default_rng(0)
     n = len(X)
     together, seen = np.zeros((n, n), dtype=np.int32), np.zeros((n, n), dtype=np.int32)
-    for seed in range(n_samples):
+    for seed in range(n_resamples):
         rows = rng.choice(n, int(FRACTION * n), replace=False)
         labels = KMeans(3, n_init=10, random_state=seed).fit_predict(X[rows])
         both = np.ix_(rows, rows)
@@ -78,17 +77,17 @@ def _plain_loop(X: NDArray[np.float64], n_samples: int) -> None:
     np.divide(together, seen, where=seen > 0, out=np.zeros((n, n)))
 
 
-def _consensusclustering(X: NDArray[np.float64], n_samples: int) -> None:
+def _consensusclustering(X: NDArray[np.float64], n_resamples: int) -> None:
     from consensusclustering import ConsensusClustering
     from sklearn.cluster import KMeans
 
-    ConsensusClustering(KMeans(n_init=10), 3, 3, n_samples, resample_frac=FRACTION, rng=0).fit(X)
+    ConsensusClustering(KMeans(n_init=10), 3, 3, n_resamples, resample_frac=FRACTION, rng=0).fit(X)
 
 
-def _pyckmeans(X: NDArray[np.float64], n_samples: int) -> None:
+def _pyckmeans(X: NDArray[np.float64], n_resamples: int) -> None:
     from pyckmeans import CKmeans
 
-    model = CKmeans(k=3, n_rep=n_samples, p_samp=FRACTION, p_feat=1.0, metrics=(), n_init=10)
+    model = CKmeans(k=3, n_rep=n_resamples, p_samp=FRACTION, p_feat=1.0, metrics=(), n_init=10)
     model.fit(X)
     model.predict(X)
 
@@ -109,18 +108,18 @@ def mixture(n_items: int) -> NDArray[np.float64]:
     return centers[rng.integers(0, 3, n_items)] + rng.normal(size=(n_items, 2))
 
 
-def measure(clock: Clock, tool: str, n_items: int, n_samples: int) -> None:
+def measure(clock: Clock, tool: str, n_items: int, n_resamples: int) -> None:
     """Run one tool on one dataset."""
     TOOLS[tool](mixture(100), 40)
     X = mixture(n_items)
     with clock.phase("run"):
-        TOOLS[tool](X, n_samples)
+        TOOLS[tool](X, n_resamples)
 
 
 def run(
-    sizes: tuple[int, ...], n_samples: int, limit: float, memory: float
+    sizes: tuple[int, ...], n_resamples: int, limit: float, memory: float
 ) -> list[dict[str, Any]]:
-    """Measure every tool at every size, as long as it keeps within its time and memory."""
+    """Measure every tool at every size until it exceeds its time or memory."""
     rows: list[dict[str, Any]] = []
     for tool in TOOLS:
         if tool in ("consensusclustering", "pyckmeans") and find_spec(tool) is None:
@@ -128,9 +127,9 @@ def run(
             continue
         for n_items in sizes:
             outcome = run_in_child(
-                measure, tool, n_items, n_samples, limits={"run": limit}, memory=memory
+                measure, tool, n_items, n_resamples, limits={"run": limit}, memory=memory
             )
-            row: dict[str, Any] = {"tool": tool, "n_items": n_items, "n_samples": n_samples}
+            row: dict[str, Any] = {"tool": tool, "n_items": n_items, "n_resamples": n_resamples}
             if outcome.finished:
                 row |= {"seconds": outcome.seconds["run"], "peak": outcome.peaks.get("run")}
             else:
@@ -154,15 +153,15 @@ def _line(row: dict[str, Any], rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> int:
-    """Print the table and, if asked to, write it as JSON."""
+    """Print the table and, with ``--json``, write it to a file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help="300 items, 10 samples")
-    parser.add_argument("--limit", type=float, default=300, help="seconds a run may take")
-    parser.add_argument("--memory", type=float, default=16e9, help="bytes a run may ask for")
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    parser.add_argument("--quick", action="store_true", help="300 items, 10 resamples")
+    parser.add_argument("--limit", type=float, default=300, help="time limit of a run in seconds")
+    parser.add_argument("--memory", type=float, default=16e9, help="memory limit of a run in bytes")
+    parser.add_argument("--json", type=Path, help="write the results to this file")
     arguments = parser.parse_args()
-    sizes, n_samples = ((300,), 10) if arguments.quick else (SIZES, 100)
-    rows = run(sizes, n_samples, arguments.limit, arguments.memory)
+    sizes, n_resamples = ((300,), 10) if arguments.quick else (SIZES, 100)
+    rows = run(sizes, n_resamples, arguments.limit, arguments.memory)
     for row in rows:
         if "n_items" not in row:
             print(f"{row['tool']:20} {row['note']}")

@@ -1,4 +1,4 @@
-"""Time and peak memory at 10^4, 10^5 and 10^6 items: resampling, evidence, clique.
+"""Measure time and peak memory of resampling, evidence and clique at 10^4 to 10^6 items.
 
 Run from the repository root::
 
@@ -6,13 +6,13 @@ Run from the repository root::
     python -m benchmarks.scale --quick    # 2,000 items, few resamples
 
 The data is a mixture of ten Gaussians in ten dimensions with moderate overlap; the clusterer is
-k-means with ten clusters. Every size runs in a process of its own. "both" is the time
-by the clock of ``core_clusters`` on all cores; "evidence" and "clique" are the seconds that its
-threads spent in each, added up. A peak is what the process held at most, data and interpreter
-included, overall and, looked at every few milliseconds, in each part; one cluster may be in one
-part while another is in the next. Growth is taken between sizes with the same number of resamples. At
-the smallest size the answer is compared with a dense implementation, which counts all pairs one
-resample at a time in square matrices.
+k-means with ten clusters. Every size runs in its own process. "both" is the wall-clock time of
+``core_clusters`` on all CPU cores; "evidence" and "clique" are the seconds of its threads in each
+part, summed. A peak is the largest resident memory of the process, including data and
+interpreter: overall, and in each part, measured every few milliseconds. Clusters may be in
+different parts at the same time. Growth is computed between sizes with the same number of
+resamples. At the smallest size the answer is compared with a dense implementation, which counts
+all pairs in square matrices.
 """
 
 from __future__ import annotations
@@ -26,42 +26,43 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks._timing import Clock, peak_memory, run_in_child
-from coreclust import CoreClustering, core_clusters, cores
+from coreclust import CoreClustering, LabelEnsemble, core_clustering, core_clusters, cores
 from coreclust.cluster import KMeans
 from coreclust.evidence import apart_table
 
 SIZES = ((10**4, 1000), (10**5, 1000), (10**5, 200), (10**6, 200))  # items and resamples
 QUICK_SIZES = ((2 * 10**3, 100),)
-DENSE = 10**4  # items up to which the dense implementation is run
+DENSE = 10**4  # largest number of items for the dense implementation
 LONGEST_EVIDENCE = 60.0  # seconds at a million items
-MOST_GROWTH = 20.0  # of the time for ten times as many items
+MOST_GROWTH = 20.0  # ratio of the times for ten times as many items
 SPARE_MEMORY = 500e6
 
 
 def main() -> int:
-    """Print the table; the exit code is 1 if a bar is missed."""
+    """Print the table; the exit code is 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help="small sizes, few samples")
+    parser.add_argument("--quick", action="store_true", help="small sizes, few resamples")
     parser.add_argument("--sizes", type=float, nargs="+", help="only these numbers of items")
     arguments = parser.parse_args()
-    sizes = QUICK_SIZES if arguments.quick else SIZES
+    sizes: tuple[tuple[int, int], ...] = QUICK_SIZES if arguments.quick else SIZES
     if arguments.sizes:
         sizes = tuple((n, m) for n, m in sizes if n in {int(size) for size in arguments.sizes})
     print(_HEAD, flush=True)
-    run_in_child(compile_everything, limits={})  # which takes memory that is not to be measured
+    run_in_child(compile_everything, limits={})  # so that compiling is not measured
     found: dict[tuple[int, int], dict[str, Any]] = {}
-    for n_items, n_samples in sizes:
-        outcome = run_in_child(measure, n_items, n_samples, limits={"run": 7200})
+    for n_items, n_resamples in sizes:
+        outcome = run_in_child(measure, n_items, n_resamples, limits={"run": 7200})
         if not outcome.finished:
             print(f"{n_items}: {outcome.failure or 'timed out'}", file=sys.stderr)
             return 1
-        result = found[n_items, n_samples] = outcome.results[0]
-        print(_row(n_items, n_samples, result), flush=True)
+        result = found[n_items, n_resamples] = outcome.results[0]
+        print(_row(n_items, n_resamples, result), flush=True)
     bars = _bars(found)
     for text, holds in bars:
         print(f"  {'PASS' if holds else 'MISS'}  {text}", flush=True)
@@ -73,28 +74,28 @@ _HEAD = """\
     items      m sampling  both evidence clique     all sampling evidence clique labels  core"""
 
 
-def _row(n_items: int, n_samples: int, result: dict[str, Any]) -> str:
+def _row(n_items: int, n_resamples: int, result: dict[str, Any]) -> str:
     seconds = "{resampling:8.2f} {both:5.2f} {evidence:8.2f} {clique:6.2f}".format_map(result)
     megabytes = {part: peak / 1e6 for part, peak in result["peaks"].items()}
     peaks = "{resampling:8.0f} {evidence:8.0f} {clique:6.0f}".format_map(megabytes)
     return (
-        f"{n_items:9,} {n_samples:6,} {seconds} {result['peak'] / 1e6:7.0f} {peaks} "
-        f"{n_items * n_samples / 1e6:6.0f} {result['core_share']:5.3f}"
+        f"{n_items:9,} {n_resamples:6,} {seconds} {result['peak'] / 1e6:7.0f} {peaks} "
+        f"{n_items * n_resamples / 1e6:6.0f} {result['core_share']:5.3f}"
     )
 
 
 def _bars(found: dict[tuple[int, int], dict[str, Any]]) -> list[tuple[str, bool]]:
-    """Return what was promised, and whether it holds."""
+    """Return the targets, and whether each one holds."""
     bars = [("all cores proven largest", all(result["optimal"] for result in found.values()))]
-    for (n_items, n_samples), result in found.items():
-        fewer = found.get((n_items // 10, n_samples))
+    for (n_items, n_resamples), result in found.items():
+        fewer = found.get((n_items // 10, n_resamples))
         if fewer:
             growth = result["both"] / fewer["both"]
-            text = f"{n_items // 10:,} to {n_items:,} items, {n_samples:,} resamples each"
+            text = f"{n_items // 10:,} to {n_items:,} items, {n_resamples:,} resamples each"
             text = f"{text}: {growth:.1f} times the time (at most {MOST_GROWTH:g})"
             bars.append((text, growth <= MOST_GROWTH))
-        room = 2 * n_items * n_samples + SPARE_MEMORY
-        text = f"{n_items:,} items, {n_samples:,} resamples: peak {result['peak'] / 1e6:.0f} MB"
+        room = 2 * n_items * n_resamples + SPARE_MEMORY
+        text = f"{n_items:,} items, {n_resamples:,} resamples: peak {result['peak'] / 1e6:.0f} MB"
         bars.append((f"{text} (at most {room / 1e6:.0f})", result["peak"] <= room))
         if n_items == 10**6:
             text = f"a million items: evidence and clique in {result['both']:.1f} s"
@@ -111,20 +112,20 @@ def mixture(n_items: int) -> NDArray[np.float64]:
     return centers[rng.integers(0, 10, n_items)] + rng.normal(size=(n_items, 10))
 
 
-def measure(clock: Clock, n_items: int, n_samples: int) -> None:
-    """Fit and report the seconds of each part."""
+def measure(clock: Clock, n_items: int, n_resamples: int) -> None:
+    """Fit, and report the seconds of each part."""
     compile_everything(clock)
     X = mixture(n_items)
     estimator = KMeans(10, n_init=3, random_state=0)
     watch = _Stopwatch()
     with clock.phase("run"), watch:
-        with watch.part("resampling"):
-            cc = CoreClustering(estimator, n_resamples=n_samples, random_state=0)
-            cc._cut = lambda *_, **__: []  # type: ignore[method-assign]
-            cc.fit(X)
-        watch.wrap("_rank", "evidence")
-        watch.wrap("_conflicts", "evidence")
-        watch.wrap("largest_independent_set", "clique")
+        without_search = patch.object(core_clustering, "find_cores", return_value=[])
+        with watch.part("resampling"), without_search:
+            cc = CoreClustering(estimator, n_resamples=n_resamples, random_state=0).fit(X)
+        watch.wrap(LabelEnsemble, "member_counts", "evidence")
+        watch.wrap(LabelEnsemble, "pairs", "evidence")
+        watch.wrap(cores, "conflict_graph", "evidence")
+        watch.wrap(cores, "largest_independent_set", "clique")
         started = time.perf_counter()
         found = core_clusters(cc.ensemble_, cc.reference_labels_)
         both = time.perf_counter() - started
@@ -133,7 +134,7 @@ def measure(clock: Clock, n_items: int, n_samples: int) -> None:
         **watch.seconds,
         "peak": peak_memory(),
         "peaks": watch.peaks,
-        "core_share": sum(core.core.size for core in found) / n_items,
+        "core_share": sum(core.n_core for core in found) / n_items,
         "optimal": all(core.optimal for core in found),
     }
     if n_items <= DENSE:
@@ -142,12 +143,12 @@ def measure(clock: Clock, n_items: int, n_samples: int) -> None:
 
 
 def compile_everything(_clock: Clock) -> None:
-    """Compile what has not been compiled before, or load it."""
+    """Compile all kernels, or load them from the cache."""
     CoreClustering(KMeans(10, n_init=3), n_resamples=50, random_state=0).fit(mixture(500))
 
 
 class _Stopwatch:
-    """Adds up the seconds of the parts, over all threads, and notes what is held meanwhile."""
+    """Sums the seconds of each part over all threads, and records the peak memory of each part."""
 
     PARTS = ("resampling", "evidence", "clique")
 
@@ -169,7 +170,7 @@ class _Stopwatch:
 
     @contextlib.contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Time the body, in whatever thread."""
+        """Time the body, in any thread."""
         with self._lock:
             self._running[name] += 1
         started = time.perf_counter()
@@ -180,15 +181,15 @@ class _Stopwatch:
                 self.seconds[name] += time.perf_counter() - started
                 self._running[name] -= 1
 
-    def wrap(self, function_name: str, part: str) -> None:
-        """Time all calls of a function of `coreclust.cores`."""
-        function: Callable[..., Any] = getattr(cores, function_name)
+    def wrap(self, owner: Any, function_name: str, part: str) -> None:
+        """Time all calls of a function of a module or of a method of a class."""
+        function: Callable[..., Any] = getattr(owner, function_name)
 
         def timed(*args: Any) -> Any:
             with self.part(part):
                 return function(*args)
 
-        setattr(cores, function_name, timed)
+        setattr(owner, function_name, timed)
 
     def _look(self) -> None:
         page = resource.getpagesize()
@@ -201,13 +202,13 @@ class _Stopwatch:
 
 
 def _is_dense_answer(ensemble: Any, core: cores.Core) -> bool:
-    """Tell whether a core is what counting all pairs in square matrices gives.
+    """Return whether a core equals the answer of the dense implementation.
 
-    The conflicts are counted the plain way; that the core is free of them, and that nothing
-    larger is, is what the search for a largest set in the whole dense graph says.
+    The conflicts are counted in square matrices. The core must have no conflict inside, and the
+    largest clique of the whole dense graph must not be larger.
     """
     labels = ensemble.labels[core.members]
-    seen = np.zeros((core.size, core.size), dtype=np.int32)
+    seen = np.zeros((core.n_items, core.n_items), dtype=np.int32)
     apart = np.zeros_like(seen)
     for column in labels.T:
         both = (column != -2)[:, None] & (column != -2)

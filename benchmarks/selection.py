@@ -1,13 +1,13 @@
-"""How often the number of clusters is found, on data of a known number.
+"""Measure how often the number of clusters is found, on data with a known number.
 
 Run from the repository root::
 
-    python -m benchmarks.selection                         # ten datasets a design
+    python -m benchmarks.selection                         # ten datasets per design
     python -m benchmarks.selection --designs three-300 uniform-150
-    python -m benchmarks.selection --quick                 # one small dataset of two designs
+    python -m benchmarks.selection --quick                 # two designs, one small dataset each
 
-Every dataset is drawn afresh from the design and a seed, and `select_n_clusters` is run with its
-defaults (k from 2 to 10). ``-`` stands for no recommendation though there is some structure.
+Every dataset is drawn from its design with a seed, and `select_n_clusters` is run with its defaults
+(k from 2 to 10). ``-`` means no recommendation although there is some structure.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Draw = Callable[[np.random.Generator], Points]
 
 
 def triangle(n: int, separation: float, rng: np.random.Generator, d: int = 2) -> Points:
-    """Three Gaussians of unit variance, at the same distance from each other."""
+    """Draw from three Gaussians of unit variance with centers at equal distances."""
     angles = np.pi / 2 + np.arange(3) * 2 * np.pi / 3
     centers = np.zeros((3, d))
     centers[:, :2] = np.column_stack([np.cos(angles), np.sin(angles)]) * separation / np.sqrt(3)
@@ -36,7 +36,7 @@ def triangle(n: int, separation: float, rng: np.random.Generator, d: int = 2) ->
 def line(
     n: int, k: int, separation: float, rng: np.random.Generator, d: int = 2, first: float = 0.0
 ) -> Points:
-    """Return k Gaussians in a row; the first may have a share of its own."""
+    """Draw from k Gaussians in a row; `first` is the share of the first one, if not 0."""
     shares = np.full(k, 1 / k) if not first else np.r_[first, np.full(k - 1, (1 - first) / (k - 1))]
     centers = np.zeros((k, d))
     centers[:, 0] = separation * np.arange(k)
@@ -44,7 +44,7 @@ def line(
 
 
 def scattered(n: int, k: int, separation: float, rng: np.random.Generator, d: int) -> Points:
-    """Return k Gaussians at random places, at least `separation` apart."""
+    """Draw from k Gaussians with random centers, at least `separation` apart."""
     while True:
         centers = rng.uniform(-1, 1, size=(k, d)) * separation * (2.0 if d == 2 else 1.2)
         distances = np.linalg.norm(centers[:, None] - centers, axis=-1)[np.triu_indices(k, 1)]
@@ -52,7 +52,7 @@ def scattered(n: int, k: int, separation: float, rng: np.random.Generator, d: in
             return centers[rng.integers(k, size=n)] + rng.standard_normal((n, d))
 
 
-#: Name, the true number of clusters, and how to draw.
+#: The true number of clusters and the function that draws the data, by name.
 DESIGNS: dict[str, tuple[int, Draw]] = {
     "three-150": (3, lambda rng: triangle(150, 3, rng)),
     "three-300": (3, lambda rng: triangle(300, 3, rng)),
@@ -74,7 +74,7 @@ DESIGNS: dict[str, tuple[int, Draw]] = {
 
 
 def main() -> None:
-    """Run the designs and print a line each."""
+    """Run the designs and print one line per design."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--designs", nargs="+", choices=DESIGNS, default=list(DESIGNS))
     parser.add_argument("--seeds", type=int, default=10)
@@ -92,9 +92,9 @@ def main() -> None:
         true, draw = DESIGNS[name]
         answers = []
         for seed in seeds:
-            # The position of the design keeps designs apart that draw the same way.
+            # The position of the design gives each design its own random stream.
             rng = np.random.default_rng([seed, list(DESIGNS).index(name)])
-            options = {"k_range": range(2, 5), "n_references": 5} if arguments.quick else {}
+            options = {"k_range": range(2, 5), "n_nulls": 5} if arguments.quick else {}
             answers.append(
                 select_n_clusters(None, draw(rng), random_state=seed, **options).n_clusters
             )

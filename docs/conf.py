@@ -1,4 +1,4 @@
-"""How the documentation is built: ``sphinx-build -W docs docs/_build``."""
+"""Configure Sphinx; build the documentation with ``sphinx-build -W docs docs/_build``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from coreclust import __version__
 
-sys.path.insert(0, str(Path(__file__).parent))  # for our own extensions, beside this file
+sys.path.insert(0, str(Path(__file__).parent))  # for our own extensions in this folder
 
 project = "coreclust"
 author = "The coreclust developers"
@@ -29,7 +29,7 @@ myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
-autodoc_typehints = "none"  # numpydoc has them in words
+autodoc_typehints = "none"  # numpydoc shows the types from the docstrings
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 

@@ -1,4 +1,4 @@
-"""Draw the pictures of the page "The idea in pictures": ``python docs/figures.py``."""
+"""Draws the pictures of the page "The idea in pictures": ``python docs/figures.py``."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ CENTERS = np.array([[0.0, 0.0], [3.4, 0.0], [1.7, 3.6]])
 
 
 def make_data() -> NDArray[np.float64]:
-    """Return three groups that touch."""
+    """Return three groups of points that touch."""
     rng = np.random.default_rng(1)
     return np.repeat(CENTERS, 30, axis=0) + rng.normal(scale=1.05, size=(90, 2))
 
 
 def colors_of(labels: NDArray[Any], X: NDArray[np.float64]) -> NDArray[np.str_]:
-    """Return a color an item: that of the center nearest to the middle of its cluster."""
+    """Return one color per item: that of the center nearest to the mean of its cluster."""
     colors = np.full(len(X), FAINT)
     for label in np.unique(labels[labels >= 0]):
-        middle = X[labels == label].mean(axis=0)
-        nearest = ((CENTERS - middle) ** 2).sum(axis=1).argmin()
+        mean = X[labels == label].mean(axis=0)
+        nearest = ((CENTERS - mean) ** 2).sum(axis=1).argmin()
         colors[labels == label] = COLORS[nearest]
     return colors
 
 
 def draw_samples(X: NDArray[np.float64], cc: CoreClustering) -> Any:
-    """Draw the data, three resamples and the cores in a row."""
+    """Draw the data, three resamples and the cores side by side."""
     labels = cc.ensemble_.labels
-    # Three resamples that differ from the reference, so that one sees what varies.
+    # Three resamples that differ visibly from the reference.
     own = colors_of(cc.reference_labels_, X)
     moved = [
         int(((labels[:, b] >= 0) & (colors_of(labels[:, b], X) != own)).sum())
@@ -67,18 +67,20 @@ def draw_samples(X: NDArray[np.float64], cc: CoreClustering) -> Any:
                 ax.scatter(*X[other].T, s=90, facecolors="none", edgecolors=RED, linewidths=1.3)
         ax.set_title(title, fontsize=13)
         ax.set(xticks=[], yticks=[], aspect="equal")
-    axes[2].set_xlabel("ringed: other side than in the data; faint: not in the sample", fontsize=12)
+    axes[2].set_xlabel(
+        "ringed: other cluster than in the data; faint: not in the resample", fontsize=12
+    )
     axes[4].set_xlabel("filled: core; open: weak", fontsize=12)
     return figure
 
 
 def draw_conflicts(X: NDArray[np.float64], cc: CoreClustering) -> Any:
     """Draw one cluster with its conflicts, and its core."""
-    core: Core = max(cc.cores_, key=lambda core: core.weak.size)
+    core: Core = max(cc.cores_, key=lambda core: core.n_weak)
     p = cc.ensemble_.cooccurrence_matrix(core.members)
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     for ax, with_weak in zip(axes, (True, False), strict=True):
-        for a in range(core.size):
+        for a in range(core.n_items):
             for b in range(a):
                 ends = core.members[[a, b]]
                 if p[a, b] < 1 - cc.alpha and with_weak:
@@ -90,14 +92,14 @@ def draw_conflicts(X: NDArray[np.float64], cc: CoreClustering) -> Any:
         ax.scatter(*place[~weak].T, s=45, c=faces, edgecolors=color, zorder=2, linewidths=1.4)
         ax.scatter(*place[weak].T, s=45, c="white", edgecolors=color, zorder=2, linewidths=1.4)
         ax.set(xticks=[], yticks=[], aspect="equal")
-    axes[0].set_title("all items of a cluster, and pairs in conflict", fontsize=11)
-    title = f"its core: {core.core.size} of {core.size} items, none in conflict"
+    axes[0].set_title("all items of a cluster, with pairs in conflict", fontsize=11)
+    title = f"its core: {core.n_core} of {core.n_items} items, none in conflict"
     axes[1].set_title(title, fontsize=11)
     return figure
 
 
 def main() -> None:
-    """Draw both and write them."""
+    """Draw both pictures and write them."""
     X = make_data()
     cc = CoreClustering(KMeans(3), alpha=0.1, random_state=0).fit(X)
     for name, draw in (("idea-samples", draw_samples), ("idea-conflicts", draw_conflicts)):

@@ -1,8 +1,8 @@
-"""Run the scripts of the folder `examples` and make a page of each, when Sphinx starts.
+"""Run the scripts of the folder `examples` and write one page for each, when Sphinx starts.
 
-A page has the script's own words, what it printed, the figure it left and its text. Pages
-and figures are written to docs/examples, which git ignores; a script runs again only if it
-or the package is newer than its page.
+A page has the docstring of the script, its output, its figure and its code. Pages and figures are
+written to docs/examples, which git ignores. A script runs again only if it or the package is
+newer than its page.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ What it prints:
 
 
 def render(script: Path, pages: Path = PAGES) -> None:
-    """Run a script and write its page; raise with its errors if it fails."""
+    """Run a script and write its page; raise an error with its messages if it fails."""
     environment = os.environ | {"MPLBACKEND": "Agg"}
     done = subprocess.run(
         [sys.executable, str(script)],
@@ -68,7 +68,7 @@ def render(script: Path, pages: Path = PAGES) -> None:
 
 
 def _docstring(script: Path) -> tuple[str, str, str, int]:
-    """Return a docstring "Title: lead. Words" in three parts, and the line where code begins."""
+    """Split a docstring "Title: lead. Words" in three; also return the first line of code."""
     tree = ast.parse(script.read_text())
     docstring = ast.get_docstring(tree) or ""
     sentence, _, words = docstring.partition("\n")
@@ -83,7 +83,7 @@ def _render_all(_app: Any) -> None:
     PAGES.mkdir(exist_ok=True)
     scripts = {script.stem: script for script in sorted((ROOT / "examples").glob("*.py"))}
     for page in PAGES.glob("*.md"):
-        if page.stem not in scripts:  # of a script that is gone
+        if page.stem not in scripts:  # its script has been removed
             page.unlink()
     sources = [*(ROOT / "src").rglob("*.py"), Path(__file__)]
     newest = max(source.stat().st_mtime for source in sources)
@@ -94,12 +94,12 @@ def _render_all(_app: Any) -> None:
 
 
 def _forget_old_reference(app: Any) -> None:
-    """Remove the generated pages of the reference: one of a name that is gone is an error."""
+    """Remove the generated reference pages: a page of a removed name would be an error."""
     shutil.rmtree(Path(app.srcdir) / "api", ignore_errors=True)
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect to Sphinx; first come the smaller priorities, autosummary has 500."""
+    """Connect to Sphinx; smaller priorities run first, and autosummary has 500."""
     app.connect("builder-inited", _forget_old_reference, priority=100)
     app.connect("builder-inited", _render_all, priority=200)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,6 @@
-"""Take the picture of a report that the documentation shows.
+"""Takes the screenshot of a report for the documentation: ``python docs/screenshots.py``.
 
-``python docs/screenshots.py``; it needs what ``coreclust[test]`` installs, and a chromium.
+It needs the extra ``coreclust[test]`` and chromium.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from coreclust._utils.files import write_whole
 
 IMAGES = Path(__file__).parent / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-SIZE = {"width": 1040, "height": 1060}
-N_COLORS = 128  # makes a file of a third of the size, and nobody sees it
+SIZE = {"width": 1040, "height": 1100}
+N_COLORS = 128  # looks the same in a file of a third of the size
 
 
 def take_report(report: Path, browser: str) -> bytes:
@@ -46,10 +46,10 @@ def take_report(report: Path, browser: str) -> bytes:
 
 
 def main() -> int:
-    """Fit the iris data, write a report of it and photograph it."""
+    """Fit the iris data, write a report and take its screenshot."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
-        sys.stderr.write("No chromium here: apt-get install chromium\n")
+        sys.stderr.write("chromium was not found; install it: apt-get install chromium\n")
         return 1
     X = load_iris(as_frame=True).data
     cc = CoreClustering(KMeans(3, n_init=10), alpha=0.1, random_state=0).fit(X)

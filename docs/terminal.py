@@ -1,6 +1,6 @@
-"""Make the picture of a terminal again: ``python docs/terminal.py``.
+"""Makes the picture of a terminal: ``python docs/terminal.py``.
 
-It runs the commands it shows, in a terminal of its own, on the iris data of scikit-learn.
+It runs the commands of the picture in a pseudo-terminal, on the iris data of scikit-learn.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main() -> None:
             console.print(Text.assemble(("$ ", "bold green"), (command, "bold")))
             console.print(Text.from_ansi(_run(command, folder)))
     picture = console.export_svg(title="coreclust", unique_id="coreclust")
-    # A picture should fetch nothing: any monospaced font will do.
+    # The picture must not load fonts from the web: any monospaced font is good enough.
     picture = re.sub(r"@font-face \{.*?\}", "", picture, flags=re.DOTALL)
     TARGET.write_text(picture)
     print(f"{TARGET}: {len(picture) / 1000:.0f} kB")
@@ -50,7 +50,7 @@ def _write_iris(path: Path) -> None:
 
 
 def _run(command: str, folder: str) -> str:
-    """Return what a command prints to a terminal."""
+    """Return the output of a command on a terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", *shlex.split(command)],
@@ -64,7 +64,7 @@ def _run(command: str, folder: str) -> str:
     while True:
         try:
             piece = os.read(ours, 65536)
-        except OSError:  # the way Linux says that the other end is closed
+        except OSError:  # Linux raises it when the other end is closed
             break
         if not piece:
             break

@@ -1,10 +1,10 @@
-"""Cells: those that belong to their cluster, and those between two.
+"""Cells: core and weak cells of the clusters of blood cells.
 
-Seven hundred blood cells (pbmc68k_reduced, which ships inside scanpy) are clustered as scanpy does
-it: communities of the graph of nearest neighbors of their principal components. The cores are
-written into the AnnData object; the weak cells are those to leave out when markers are looked for.
+Seven hundred blood cells (pbmc68k_reduced, which is part of scanpy) are clustered as in scanpy: by
+the communities of the nearest-neighbor graph of their principal components. The cores are written
+into the AnnData object. The weak cells are best left out of the search for marker genes.
 
-Run it with ``python examples/cells.py``; it takes some seconds, and needs scanpy and igraph.
+Run it with ``python examples/cells.py``; it takes a few seconds and requires scanpy and igraph.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ from coreclust.single_cell import Leiden, core_clustering
 
 
 def main():
-    """Find the core clusters of the cells and look at them on the UMAP."""
+    """Find the core clusters of the cells and plot them on the UMAP."""
     adata = sc.datasets.pbmc68k_reduced()
     types = adata.obs["bulk_labels"].to_numpy()
 
@@ -26,11 +26,10 @@ def main():
     print(adata.obs["core_cluster"].value_counts(sort=False).to_string())
     strength = adata.obs["core_cluster_strength"]
     is_weak = adata.obs["core_cluster"] == "weak"
-    print(f"\nmedian strength: {strength[~is_weak].median():.2f} of core cells, ", end="")
-    print(f"{strength[is_weak].median():.2f} of weak ones")
-    of_clusters = purity_score(types, cc.reference_labels_)
-    print(f"cells of the main type of their cluster: {of_clusters:.2f}")
-    print(f"core cells of the main type of their core: {purity_score(types, cc.labels_):.2f}")
+    print(f"\nmedian strength of core cells: {strength[~is_weak].median():.2f}")
+    print(f"median strength of weak cells: {strength[is_weak].median():.2f}")
+    print(f"purity of the clusters: {purity_score(types, cc.reference_labels_):.2f}")
+    print(f"purity of the cores:    {purity_score(types, cc.labels_):.2f}")
 
     figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
     CoreClusterDisplay.from_estimator(cc, positions=adata.obsm["X_umap"], ax=ax)

@@ -1,10 +1,10 @@
-"""Customers: whom a segment can be told to, and whom not.
+"""Customers: which customers belong reliably to a segment.
 
-A shop has made up its mind to have segments of customers, as shops do. First we ask whether there
-are any beyond what chance gives, and how many; then which customers are firmly in theirs. A letter
-for a segment goes to its core.
+A shop wants to divide its customers into segments. First, `select_n_clusters` tests whether there
+are segments beyond chance, and how many. Then the cores show which customers belong reliably to
+their segment. A letter for a segment goes to its core.
 
-The customers are made up here, so that we know the answer: three habits, and a few who have none.
+The customers are simulated, so that the answer is known: three habits, and a few without one.
 
 Run it with ``python examples/customers.py``; it takes a few seconds.
 """
@@ -19,7 +19,7 @@ from coreclust.cluster import KMeans
 from coreclust.model_selection import select_n_clusters
 from coreclust.plotting import ClusterNumberDisplay, CoreClusterDisplay
 
-# Visits a month and euros a visit, as logarithms: middle and spread of each habit.
+# For each habit: mean and spread of the log of (visits per month, euros per visit), and customers.
 HABITS = {
     "daily bread": ((2.6, 2.4), 0.50, 120),
     "weekly basket": ((1.3, 4.1), 0.45, 140),
@@ -29,11 +29,11 @@ HABITS = {
 
 
 def make_customers(rng):
-    """Return a table with a row a customer."""
+    """Return a table with one row per customer."""
     rows = [
         pd.DataFrame(
             np.exp(rng.normal(middle, spread, size=(count, 2))),
-            columns=["visits a month", "euros a visit"],
+            columns=["visits per month", "euros per visit"],
         ).assign(habit=habit)
         for habit, (middle, spread, count) in HABITS.items()
     ]
@@ -41,14 +41,12 @@ def make_customers(rng):
 
 
 def main():
-    """Choose the number of segments, find their cores and say who is outside."""
+    """Choose the number of segments and find their cores."""
     customers = make_customers(np.random.default_rng(0))
-    # Money and visits are skewed, and in different units.
-    X = StandardScaler().fit_transform(np.log(customers[["visits a month", "euros a visit"]]))
+    # Both columns are skewed and have different units.
+    X = StandardScaler().fit_transform(np.log(customers[["visits per month", "euros per visit"]]))
 
-    number = select_n_clusters(
-        None, X, range(2, 6), n_resamples=50, n_references=10, random_state=0
-    )
+    number = select_n_clusters(None, X, range(2, 6), n_resamples=50, n_nulls=10, random_state=0)
     print(f"segments: {number.n_clusters}. {number.reason}")
 
     cc = CoreClustering(KMeans(3), alpha=0.05, n_resamples=500, random_state=0).fit(X)
@@ -61,7 +59,7 @@ def main():
     ClusterNumberDisplay.from_selection(number, ax=left)
     CoreClusterDisplay.from_estimator(cc, X, ax=right)
     right.set_title("customers")
-    right.set(xlabel="visits a month (log, scaled)", ylabel="euros a visit (log, scaled)")
+    right.set(xlabel="visits per month (log, scaled)", ylabel="euros per visit (log, scaled)")
     figure.savefig("customers.png", dpi=80)
 
 

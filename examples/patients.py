@@ -1,9 +1,9 @@
-"""Patients: the tumours that stay on their side, and those to look at again.
+"""Patients: tumors that stay in their group, and tumors to examine again.
 
-Thirty measurements of the cells of 569 breast tumours (the Wisconsin data, which ships inside
-scikit-learn) are clustered into two groups without looking at the diagnosis. The cores are the
-tumours that stay on their side when other patients had been examined; the weak points are those to
-look at again. The diagnosis is used only at the end, to see what the cores are worth.
+Thirty measurements of the cells of 569 breast tumors (the Wisconsin data, which is part of
+scikit-learn) are clustered into two groups without the diagnosis. The cores are the tumors that
+stay in the same group when other patients are examined. The weak tumors should be examined again.
+The diagnosis is used only at the end, to evaluate the cores.
 
 Run it with ``python examples/patients.py``; it takes a few seconds.
 """
@@ -19,13 +19,13 @@ from coreclust.plotting import AlphaPathDisplay, CoreClusterDisplay
 
 
 def main():
-    """Cluster the tumours, find the cores and compare them with the diagnosis."""
-    tumours = load_breast_cancer()
-    X = StandardScaler().fit_transform(tumours.data)  # the units differ: bring them to one scale
-    diagnosis = tumours.target_names[tumours.target]
+    """Cluster the tumors, find the cores and compare them with the diagnosis."""
+    tumors = load_breast_cancer()
+    X = StandardScaler().fit_transform(tumors.data)  # the features have different units
+    diagnosis = tumors.target_names[tumors.target]
 
     cc = CoreClustering(KMeans(2), alpha=0.1, random_state=0).fit(X)
-    # Somebody may act on this, so ask for a bound that holds for all pairs at once.
+    # Decisions may depend on the result, so use a bound that holds for all pairs simultaneously.
     sure = cc.recut(confidence=0.95)
 
     print(sure.summary().to_string(index=False, float_format="{:.3f}".format))
@@ -38,17 +38,17 @@ def main():
         for core in sure.cores_
         for item in core.weak
     )
-    print(f"weak tumours on the wrong side: {wrong / len(weak):.0%}")
+    print(f"weak tumors in the wrong group: {wrong / len(weak):.0%}")
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4), layout="constrained")
     CoreClusterDisplay.from_estimator(sure, X, ax=left)
-    left.set_title("569 tumours, first two principal components")
+    left.set_title("569 tumors, first two principal components")
     AlphaPathDisplay.from_estimator(cc, ax=right)
     figure.savefig("patients.png", dpi=80)
 
 
 def most_common(values):
-    """Return the most common of some values."""
+    """Return the most common value."""
     values = values.tolist()
     return max(set(values), key=values.count)
 

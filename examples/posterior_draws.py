@@ -1,9 +1,9 @@
-"""Cores of a Bayesian clustering: posterior draws in the place of resamples.
+"""Posterior draws: cores of a Bayesian clustering.
 
 A mixture of three Gaussians is fitted by Gibbs sampling. Every draw from the posterior
-puts each item in a component; a thousand draws are a thousand labelings of the same
-items, and that is a label ensemble. Nothing is resampled: what varies between the columns
-is the parameters and the allocations, given the data.
+assigns each item to a component, so a thousand draws are a label ensemble with a thousand
+columns. Nothing is resampled: the columns differ in the parameters and the allocations,
+given the data.
 
 Run it with ``python examples/posterior_draws.py``; it takes a few seconds.
 """
@@ -23,11 +23,11 @@ N_BURN_IN, N_DRAWS, THINNING = 1000, 1000, 5
 def gibbs_allocations(X, n_components, n_burn_in, n_draws, thinning, rng):
     """Draw allocations from the posterior of a mixture of round Gaussians.
 
-    The priors, all conjugate: Dirichlet(1, ..., 1) for the weights; a normal around the
-    mean of the data for each component's mean, as wide as the data; an inverse gamma for
-    each component's variance, worth two observations.
+    All priors are conjugate: Dirichlet(1, ..., 1) for the weights; a normal distribution with
+    the mean and the variance of the data for the mean of each component; an inverse gamma
+    distribution, worth two observations, for the variance of each component.
 
-    Returns an array with a row an item and a column a draw.
+    Returns an array with one row per item and one column per draw.
     """
     n, d = X.shape
     center, spread = X.mean(axis=0), X.var(axis=0).mean()
@@ -37,7 +37,7 @@ def gibbs_allocations(X, n_components, n_burn_in, n_draws, thinning, rng):
     weights = np.full(n_components, 1 / n_components)
     draws = np.empty((n, n_draws), dtype=np.int64)
     for sweep in range(-n_burn_in, n_draws * thinning):
-        # Allocations given the parameters: one categorical draw an item.
+        # Allocations given the parameters: one categorical draw per item.
         squares = ((X[:, None] - means) ** 2).sum(axis=2)
         log_p = np.log(weights) - d / 2 * np.log(variances) - squares / (2 * variances)
         # The largest of log p + Gumbel noise falls on k with probability proportional to p_k.
@@ -60,9 +60,9 @@ def gibbs_allocations(X, n_components, n_burn_in, n_draws, thinning, rng):
 
 
 def most_typical_draw(draws, p):
-    """Return the draw whose partition is nearest, in squares, to the pair probabilities p.
+    """Return the draw whose partition is closest to the pair probabilities p, in least squares.
 
-    That is the least-squares clustering of D. B. Dahl, "Model-based clustering for expression
+    This is the least-squares clustering of D. B. Dahl, "Model-based clustering for expression
     data via a Dirichlet process mixture model" (2006).
     """
     distances = [((z[:, None] == z) - p).ravel() for z in draws.T]
@@ -70,21 +70,21 @@ def most_typical_draw(draws, p):
 
 
 def main():
-    """Sample the posterior, choose a reference, find the cores and say what they mean."""
+    """Sample the posterior, choose a reference, find the cores and print their meaning."""
     rng = np.random.default_rng(0)
-    # Three groups of fifty; the first two run into each other.
+    # Three groups of fifty items; the first two overlap.
     groups = np.repeat(["left", "right", "top"], 50)
     centers = {"left": (0.0, 0.0), "right": (3.5, 0.0), "top": (1.75, 7.0)}
     X = np.array([centers[group] for group in groups]) + rng.standard_normal((150, 2))
 
     draws = gibbs_allocations(X, N_COMPONENTS, N_BURN_IN, N_DRAWS, THINNING, rng)
 
-    # Label switching does not matter: the ensemble only asks whether two items have the
-    # same label within one draw, so component 1 of a draw need not be component 1 of another.
+    # Label switching does not matter: only whether two items have the same label within one
+    # draw counts, so component 1 of one draw need not be component 1 of another.
     ensemble = LabelEnsemble.from_labels(draws)
 
-    # The posterior has no "data as given" to cluster, so a reference has to be chosen: here
-    # the draw that agrees best with all the others. For 150 items the whole matrix is cheap.
+    # There is no clustering of the data as given, so a reference must be chosen: here the draw
+    # that agrees best with all others. For 150 items the whole matrix is cheap.
     reference = most_typical_draw(draws, ensemble.cooccurrence_matrix())
 
     cores = core_clusters(ensemble, reference, alpha=ALPHA)
@@ -94,18 +94,18 @@ def main():
         labels[core.core] = core.label
         names, counts = np.unique(groups[core.core], return_counts=True)
         origin = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
-        print(f"component {core.label}: {core.size} items, core of {core.core.size} ({origin})")
+        print(f"component {core.label}: {core.n_items} items, core of {core.n_core} ({origin})")
     print(f"weak fraction: {weak_fraction(labels):.3f}")
     print(f"purity: {purity_score(groups, reference):.3f} of the reference draw, ", end="")
     print(f"{purity_score(groups, labels):.3f} of the cores")
 
-    # Draws of a Markov chain are not independent. The shares converge all the same; but what
-    # counts on independent columns, such as a standard error, wants thinning first.
+    # Draws of a Markov chain are not independent. The shares converge nevertheless, but anything
+    # that assumes independent columns, such as a standard error, requires thinning.
     print(
-        "What it means: within a core the posterior probability that two items share a component,\n"
+        "Meaning: within a core, the posterior probability that two items share a component,\n"
         f"given these data, this model and its priors, is estimated to be at least {1 - ALPHA:g} "
         "for every pair.\nWith resamples it would be the probability that the algorithm puts the "
-        "two together when the\nother items are drawn afresh."
+        "two items together\nwhen the other items are drawn again."
     )
 
     figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")

@@ -1,8 +1,8 @@
-"""Strings: misspelt names that are surely the same name.
+"""Strings: misspelled names that are reliably the same name.
 
-Sixty names as people typed them are clustered by their edit distance. There are no coordinates:
-the matrix of distances is resampled on both axes. A core is a set of spellings that can be merged;
-a weak spelling is one for a person to look at.
+Sixty typed names are clustered by their edit distance. There are no coordinates: the rows and
+columns of the distance matrix are resampled. A core is a set of spellings that can be merged; a
+weak spelling should be checked by a person.
 
 Run it with ``python examples/strings.py``; it takes a few seconds.
 """
@@ -19,7 +19,7 @@ LETTERS = list("abcdefghijklmnopqrstuvwxyz")
 
 
 def mistype(name, n_slips, rng):
-    """Return a name with some letters replaced, left out or doubled."""
+    """Return a name with some letters replaced, deleted or doubled."""
     letters = list(name)
     for _ in range(n_slips):
         place = rng.integers(len(letters))
@@ -34,7 +34,7 @@ def mistype(name, n_slips, rng):
 
 
 def edit_distance(a, b):
-    """Return how many letters have to be inserted, deleted or replaced to get from a to b."""
+    """Return the number of insertions, deletions and replacements that turn a into b."""
     row = list(range(len(b) + 1))
     for i, letter in enumerate(a, 1):
         before, row[0] = row[0], i
@@ -44,7 +44,7 @@ def edit_distance(a, b):
 
 
 def main():
-    """Make the spellings, compare all of them and find the cores."""
+    """Make the spellings, compute all distances and find the cores."""
     rng = np.random.default_rng(3)
     spellings = [
         mistype(name, n_slips, rng) for name in NAMES for n_slips in [0] * 5 + [1] * 6 + [3] * 4
@@ -57,7 +57,7 @@ def main():
     for core in cc.cores_:
         kept = sorted({spellings[item] for item in core.core})
         doubtful = sorted({spellings[item] for item in core.weak})
-        print(f"core of {core.core.size}: {', '.join(kept)}")
+        print(f"core of {core.n_core}: {', '.join(kept)}")
         print(f"  to look at: {', '.join(doubtful) or 'none'}")
 
     figure, ax = plt.subplots(figsize=(5.6, 4.6), layout="constrained")

@@ -1,1 +1,1 @@
-"""Studies of the method, run from a clone: the paper's experiments and the calibration."""
+"""Research code, run from a clone: the experiments of the paper and the calibration study."""

@@ -69,12 +69,12 @@ def test_core_follows_the_exact_rule(alpha):
     assert [core.label for core in cores] == [0, 1]
     for core in cores:
         inner = exact[np.ix_(core.members, core.members)]
-        pairs = inner[np.triu_indices(core.size, 1)]
+        pairs = inner[np.triu_indices(core.n_items, 1)]
         assert (np.abs(pairs - (1 - alpha)) > 4 * np.sqrt(alpha * (1 - alpha) / n_draws)).all()
         edges = inner >= 1 - alpha
-        assert core.core.size == clique_number(edges)
+        assert core.n_core == clique_number(edges)
         assert is_clique(edges, np.searchsorted(core.members, core.core))
-        assert 1 < core.core.size < core.size
+        assert 1 < core.n_core < core.n_items
 
 
 def test_label_switching_changes_nothing():

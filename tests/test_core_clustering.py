@@ -45,7 +45,7 @@ def assert_consistent(cc, n):
         np.testing.assert_array_equal(
             core.members, np.flatnonzero(cc.reference_labels_ == core.label)
         )
-        assert 1 <= core.core.size <= core.size
+        assert 1 <= core.n_core <= core.n_items
         assert core.optimal
     assert cc.ensemble_.n_items == n
     assert len(cc.item_table()) == n
@@ -309,9 +309,9 @@ def test_summary_counts(blobs):
         "upper_bound",
         "optimal",
     ]
-    assert (table["size"] == table.core + table.weak).all()
-    assert table["size"].sum() == 60
-    np.testing.assert_allclose(table.weak_fraction, table.weak / table["size"])
+    assert (table["n_items"] == table.core + table.weak).all()
+    assert table["n_items"].sum() == 60
+    np.testing.assert_allclose(table.weak_fraction, table.weak / table["n_items"])
     for core, share in zip(cc.cores_, table.all_together, strict=True):
         labels = cc.ensemble_.labels[core.core]
         alike = [len(set(column[column != -2])) == 1 for column in labels.T]
@@ -321,7 +321,7 @@ def test_summary_counts(blobs):
 def test_a_single_item_has_nobody_to_be_together_with(blobs):
     X = np.vstack([blobs, [[99.0, 99.0]]])
     table = fit(KMeans(4, n_init=5), X).summary()
-    assert np.isnan(table.all_together[table["size"] == 1]).all()
+    assert np.isnan(table.all_together[table["n_items"] == 1]).all()
 
 
 def test_a_fitted_estimator_survives_pickling(blobs):
@@ -404,7 +404,7 @@ def test_one_cluster(blobs):
 def test_as_many_clusters_as_items(blobs):
     cc = fit(KMeans(12), blobs[:12])
     assert_consistent(cc, 12)
-    assert [core.size for core in cc.cores_] == [1] * 12
+    assert [core.n_items for core in cc.cores_] == [1] * 12
     assert cc.weak_sample_indices_.size == 0
 
 

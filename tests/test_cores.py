@@ -12,6 +12,7 @@ from scipy.stats import binomtest
 
 from coreclust import LabelEnsemble, core_clusters
 from coreclust.cores import core_path
+from coreclust.evidence import CoreRule
 from twins import clique_number, core_graph, is_clique, random_graph
 
 
@@ -36,7 +37,7 @@ def _allow_few_samples():
 
 
 def sizes(cores):
-    return {core.label: core.core.size for core in cores}
+    return {core.label: core.n_core for core in cores}
 
 
 rules = st.sampled_from(["apart", "together", "absent"])
@@ -53,7 +54,7 @@ def test_every_core_keeps_the_rule_and_none_is_larger(case, alpha, noise):
         np.testing.assert_array_equal(core.members, np.flatnonzero(reference == core.label))
         graph = core_graph(labels, core.members, alpha, noise)
         assert is_clique(graph, np.searchsorted(core.members, core.core))
-        assert core.core.size == clique_number(graph) == core.upper_bound
+        assert core.n_core == clique_number(graph) == core.upper_bound
         assert core.optimal
         assert np.isin(core.core, core.members).all()
         np.testing.assert_array_equal(np.sort(np.concatenate([core.core, core.weak])), core.members)
@@ -114,7 +115,7 @@ def test_larger_clusters_against_networkx(seed):
     graph = core_graph(labels, core.members, 0.1)
     assert is_clique(graph, core.core)
     expected = nx.max_weight_clique(nx.from_numpy_array(graph.astype(int)), weight=None)[0]
-    assert core.core.size == len(expected)
+    assert core.n_core == len(expected)
 
 
 def proof_outcomes(graph):
@@ -143,7 +144,7 @@ def test_the_np_hardness_proof(seed):
     ensemble = LabelEnsemble(proof_outcomes(graph))
     (core,) = core_clusters(ensemble, np.zeros(len(graph), int), alpha=0.5)
     assert is_clique(graph, core.core)
-    assert core.core.size == clique_number(graph)
+    assert core.n_core == clique_number(graph)
 
 
 def test_ties_lean_toward_the_items_that_co_occur_most():
@@ -167,7 +168,7 @@ def test_items_that_never_met():
     labels[0, :20] = 0
     labels[1, 20:] = 0
     (core,) = core_clusters(LabelEnsemble(labels), ["a", "a", "a"])
-    assert core.core.size == 1
+    assert core.n_core == 1
     assert np.isnan(core.strength).all()
 
 
@@ -191,10 +192,10 @@ def hard_ensemble():
 
 def test_a_time_limit_is_never_silent():
     ensemble, conflicts = hard_ensemble()
-    with pytest.warns(UserWarning, match="time_limit=0.3 was too little to prove the cores of 1"):
+    with pytest.warns(UserWarning, match="time_limit=0.3 was too little to prove that the cores of 1"):
         (core,) = core_clusters(ensemble, np.zeros(300, int), time_limit=0.3)
     assert not core.optimal
-    assert 45 <= core.core.size < core.upper_bound <= 300
+    assert 45 <= core.n_core < core.upper_bound <= 300
     assert not conflicts[np.ix_(core.core, core.core)].any()
     assert "at most" in repr(core)
 
@@ -242,15 +243,15 @@ def test_cores_with_confidence_are_cliques_of_the_bound(case, alpha, confidence,
         ensemble, reference, alpha=alpha, confidence=confidence, guarantee=guarantee
     )
     for core in cores:
-        graph = nx.complete_graph(core.size)
-        for i, j in itertools.combinations(range(core.size), 2):
+        graph = nx.complete_graph(core.n_items)
+        for i, j in itertools.combinations(range(core.n_items), 2):
             together, seen = ensemble.cooccurrence_counts(core.members[i], core.members[j])
             # At a level of alpha the bound is reached iff the one-sided test rejects.
             p_value = binomtest(together, seen, 1 - alpha, "greater").pvalue if seen else 1.0
             if p_value > (1 - confidence) / max(n_pairs, 1):
                 graph.remove_edge(i, j)
         largest = max(map(len, nx.find_cliques(graph)))
-        assert core.core.size == largest == core.upper_bound
+        assert core.n_core == largest == core.upper_bound
 
 
 def test_more_is_promised_of_fewer():
@@ -273,7 +274,7 @@ def test_too_few_samples_for_a_confidence_are_told_with_their_number():
     # 45 pairs: 0.9 ** B <= 0.05 / 45 takes B = 65.
     assert core_clusters(LabelEnsemble(labels), reference, confidence=0.95)[0].core.size == 10
     labels[:, 64:] = -2
-    with pytest.warns(UserWarning, match=r"seen 65 times.*about 41 times.*at least 159 samples"):
+    with pytest.warns(UserWarning, match=r"seen 65 times.*about 41 times.*at least 159 resamples"):
         cores = core_clusters(LabelEnsemble(labels), reference, confidence=0.95)
     assert cores[0].core.size == 1
     with pytest.warns(UserWarning, match="No number of resamples can show"):
@@ -302,20 +303,20 @@ def chance_ensemble(n_items=300, n_samples=120, seed=0):
 def test_too_little_memory_is_never_silent():
     labels = np.random.default_rng(0).random((300, 120)) < np.linspace(0, 0.2, 300)[:, None]
     ensemble = LabelEnsemble(labels.astype(np.int8))
-    with pytest.warns(UserWarning, match="max_memory=1000 was too little to prove the cores of 1"):
+    with pytest.warns(UserWarning, match="max_memory=1000 was too little to prove that the cores of 1"):
         (core,) = core_clusters(ensemble, np.zeros(300, int), max_memory=1000)
     (exact,) = core_clusters(ensemble, np.zeros(300, int), max_memory=None)
     assert exact.optimal
     assert exact.limited_by is None
     assert core.limited_by == "max_memory"
-    assert core.core.size <= exact.core.size <= core.upper_bound < 300
+    assert core.n_core <= exact.core.size <= core.upper_bound < 300
     graph = core_graph(ensemble.labels, core.core, alpha=0.1)
-    assert is_clique(graph, range(core.core.size))
+    assert is_clique(graph, range(core.n_core))
 
 
 def test_pure_chance_is_proven_without_the_memory():
     (core,) = core_clusters(chance_ensemble(), np.zeros(300, int), max_memory=1000)
-    assert core.core.size == 1
+    assert core.n_core == 1
     assert core.optimal
 
 
@@ -324,7 +325,7 @@ def test_a_little_memory_is_enough_for_a_steady_cluster():
     labels[:3, ::2] = 1
     (core,) = core_clusters(LabelEnsemble(labels), np.zeros(2000, int), max_memory=1e6)
     assert core.optimal
-    assert core.core.size == 1997
+    assert core.n_core == 1997
 
 
 def test_the_memory_for_conflicts_is_what_was_said():
@@ -351,12 +352,12 @@ def test_a_path_goes_on_where_its_strictest_rule_does_not_fit():
     unsteady = (rng.random((160, 200)) < 0.25).astype(np.int8)
     ensemble = LabelEnsemble(np.vstack([steady, unsteady]))
     reference = np.zeros(200, int)
-    rules = [(0.1, None), (0.3, None), (0.6, None)]
+    rules = [CoreRule(0.1), CoreRule(0.3), CoreRule(0.6)]
     with pytest.warns(UserWarning, match="max_memory=20000 was too little"):
-        path = core_path(ensemble, reference, rules, max_memory=20_000)
+        path = core_path(ensemble, reference, [rule.changed(max_memory=20_000) for rule in rules])
     exact = core_path(ensemble, reference, rules)
     for (some,), (best,) in zip(path, exact, strict=True):
-        assert some.core.size <= best.core.size <= some.upper_bound
+        assert some.n_core <= best.n_core <= some.upper_bound
     assert path[-1][0].optimal
 
 

@@ -59,7 +59,7 @@ def test_weak_fraction():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: purity_score([1, 2], [0]), "classes and labels must have one entry an item"),
+        (lambda: purity_score([1, 2], [0]), "classes and labels must have one entry per item"),
         (lambda: purity_score([1, None], [0, 0]), "classes must be"),
         (lambda: weak_fraction([]), "labels must hold at least one item"),
         (lambda: cluster_agreement([0], [0, 1]), "first and second must have one entry"),

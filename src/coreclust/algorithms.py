@@ -1,31 +1,33 @@
-"""The clustering functions of the paper at its settings, by name."""
+"""The clustering functions of the paper at its settings, by name.
+
+The libraries behind them are imported when an estimator is made, so that the command line can
+list the names without waiting for scikit-learn.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+if TYPE_CHECKING:
+    from sklearn.ensemble import RandomForestClassifier
 
-from coreclust.cluster import HierarchicalClustering, KMeans, TClust, TrimmedKMeans
+    from coreclust.cluster import HierarchicalClustering, KMeans, TClust, TrimmedKMeans
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A clustering function that goes by a name.
+    """A named clustering function.
 
     Attributes
     ----------
     name : str
-        As on the command line.
+        The name on the command line.
     title : str
-        As in a table.
+        The name in tables.
     make : callable
-        Takes the number of clusters, returns an estimator. Classifiers ignore the number.
+        Takes the number of clusters and returns an estimator. Classifiers ignore the number.
     is_classifier : bool
         Whether it needs the classes of the items.
 
@@ -44,18 +46,26 @@ class Algorithm:
 
 def _kmeans(n_clusters: int) -> KMeans:
     """Ten runs of k-means++ as published, without the greedy choice of later software."""
+    from coreclust.cluster import KMeans
+
     return KMeans(n_clusters, n_local_trials=1, n_init=10)
 
 
 def _hclust(n_clusters: int) -> HierarchicalClustering:
+    from coreclust.cluster import HierarchicalClustering
+
     return HierarchicalClustering(n_clusters, linkage="complete")
 
 
 def _tkmeans(n_clusters: int) -> TrimmedKMeans:
+    from coreclust.cluster import TrimmedKMeans
+
     return TrimmedKMeans(n_clusters, trim=0.05, init="subsets", n_init=50, n_refine=50, max_iter=20)
 
 
 def _tclust(n_clusters: int) -> TClust:
+    from coreclust.cluster import TClust
+
     return TClust(
         n_clusters,
         trim=0.05,
@@ -68,36 +78,42 @@ def _tclust(n_clusters: int) -> TClust:
 
 
 def _random_forest(_n_clusters: int) -> RandomForestClassifier:
+    from sklearn.ensemble import RandomForestClassifier
+
     return RandomForestClassifier(500)
 
 
 def _svm(_n_clusters: int) -> Any:
     """Scaled features, radial kernel, C = 1 and gamma = 1 / d, the defaults of R's e1071."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
     return make_pipeline(StandardScaler(), SVC(C=1.0, gamma="auto"))
 
 
-#: The algorithms of the paper's experiments.
+#: The algorithms of the paper's experiments: the clusterers, then the classifiers.
 ALGORITHMS = {
     algorithm.name: algorithm
     for algorithm in (
-        Algorithm("hclust", "hclust", _hclust),
         Algorithm("kmeans", "k-means++", _kmeans),
+        Algorithm("hclust", "hclust", _hclust),
+        Algorithm("tkmeans", "tkmeans", _tkmeans),
+        Algorithm("tclust", "tclust", _tclust),
         Algorithm("rf", "random forest", _random_forest, is_classifier=True),
         Algorithm("svm", "SVM", _svm, is_classifier=True),
-        Algorithm("tclust", "tclust", _tclust),
-        Algorithm("tkmeans", "tkmeans", _tkmeans),
     )
 }
 
 
 def make_algorithm(name: str, n_clusters: int) -> Any:
-    """Return the estimator that goes by a name, at the settings of the paper.
+    """Return the estimator with the given name, at the settings of the paper.
 
     Parameters
     ----------
-    name : {"hclust", "kmeans", "rf", "svm", "tclust", "tkmeans"}
-        Complete linkage, k-means++ (ten runs), random forest, support vector machine,
-        tclust and trimmed k-means (both trim 5 %).
+    name : {"kmeans", "hclust", "tkmeans", "tclust", "rf", "svm"}
+        k-means++ (ten runs), complete linkage, trimmed k-means and tclust (both trim 5 %),
+        random forest, support vector machine.
     n_clusters : int
         Number of clusters; classifiers ignore it.
 

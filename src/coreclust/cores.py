@@ -1,33 +1,22 @@
-"""From a label ensemble and a reference clustering to the core of every cluster."""
+"""From evidence and a reference clustering to the core of every cluster."""
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import cpu_count
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from coreclust._utils.constants import DEFAULT_MAX_MEMORY
-from coreclust._utils.validation import (
-    check_alpha,
-    check_confidence,
-    check_guarantee,
-    check_max_memory,
-    check_noise,
-    check_time_limit,
-    encode_reference,
-)
+from coreclust._utils.validation import encode_reference
 from coreclust.clique import (
     Deadline,
-    Graph,
     Solution,
     TooManyConflictsError,
     conflict_free_set,
@@ -35,10 +24,10 @@ from coreclust.clique import (
     conflict_graphs,
     largest_independent_set,
 )
-from coreclust.evidence._counting import group_counts, pack_labels
-from coreclust.evidence._ensemble import LabelEnsemble
-from coreclust.evidence._pair_evidence import PairEvidence
-from coreclust.evidence._rule import edge_table
+from coreclust.evidence._protocol import Evidence, PairCounts
+from coreclust.evidence._rule import CoreRule
+
+__all__ = ["Core", "core_clusters", "core_path"]
 
 _LABELS_WORTH_THREADS = 5_000_000
 
@@ -58,12 +47,12 @@ class Core:
     core : ndarray of int
         The items of its core, ascending; never empty.
     upper_bound : int
-        No core of this cluster is larger: proven.
-    strength : ndarray of float of shape (n_members,)
+        A proven bound: no core of this cluster is larger.
+    strength : ndarray of float of shape (n_items,)
         For each member, the share of its meetings with other members, over all resamples,
         in which the two had the same label. NaN for an item that never met another.
     limited_by : {"time_limit", "max_memory", None}
-        What kept the core from being proven largest, if anything did.
+        The limit that prevented a proof that the core is the largest, if any.
 
     Examples
     --------
@@ -84,9 +73,19 @@ class Core:
     limited_by: str | None = None
 
     @property
-    def size(self) -> int:
+    def n_items(self) -> int:
         """Number of items in the reference cluster."""
         return self.members.size
+
+    @property
+    def n_core(self) -> int:
+        """Number of items in the core."""
+        return self.core.size
+
+    @property
+    def n_weak(self) -> int:
+        """Number of members that are not in the core."""
+        return self.n_items - self.n_core
 
     @property
     def weak(self) -> NDArray[np.intp]:
@@ -94,13 +93,18 @@ class Core:
         return np.setdiff1d(self.members, self.core, assume_unique=True)
 
     @property
+    def weak_fraction(self) -> float:
+        """The share of the members that are not in the core."""
+        return 1 - self.n_core / self.n_items
+
+    @property
     def optimal(self) -> bool:
-        """Whether the core is proven to be as large as any."""
-        return self.core.size >= self.upper_bound
+        """Whether the core is proven to be the largest."""
+        return self.n_core >= self.upper_bound
 
     def __repr__(self) -> str:
         proof = "largest" if self.optimal else f"at most {self.upper_bound}"
-        return f"Core(label={self.label!r}, {self.core.size} of {self.size} items, {proof})"
+        return f"Core(label={self.label!r}, {self.n_core} of {self.n_items} items, {proof})"
 
 
 def core_labels(cores: list[Core], n_items: int) -> NDArray[np.int64]:
@@ -112,7 +116,7 @@ def core_labels(cores: list[Core], n_items: int) -> NDArray[np.int64]:
 
 
 def core_clusters(
-    ensemble: LabelEnsemble | PairEvidence,
+    ensemble: Evidence,
     reference_labels: ArrayLike,
     *,
     alpha: float = 0.1,
@@ -143,33 +147,32 @@ def core_clusters(
         an exact lower bound of the probability instead, with this confidence.
     guarantee : {"simultaneous", "pair"}, default="simultaneous"
         Whether the confidence is that all pairs of all cores meet ``1 - alpha``, or that
-        one given pair does. Without `confidence` it has no effect.
+        one given pair does. It has no effect without `confidence`.
     noise : {"apart", "together", "absent"}, default="apart"
-        How an item that is noise in a resample counts: as together with no other, as together
-        with others that are noise, or as if it had not been in the resample.
+        The noise rule. An item with a noise label in a resample counts as together with no
+        other item, as together with other noise, or as not drawn.
     time_limit : float, default=None
-        Seconds for the search, over all clusters; pairs are counted to the end. When it strikes,
-        the cores are valid but perhaps not the largest; `Core.upper_bound` says how far off they
-        can be.
+        Seconds for the search, over all clusters. Counting pairs is not limited. When the time is
+        up, the cores are valid but perhaps not the largest; `Core.upper_bound` says how far off
+        they can be.
     anytime : bool, default=False
-        Whether the confidence has to hold although the number of resamples was chosen by looking
-        at them; it then rests on a confidence sequence, and cores are somewhat smaller. Without
-        `confidence` it has no effect.
+        Whether the confidence must hold although the number of resamples was chosen by looking
+        at them. It is then based on a confidence sequence, and cores are somewhat smaller. It has
+        no effect without `confidence`.
     max_memory : float, default=2e9
-        Bytes for the conflicts of a cluster, and for the search in them; those of `n_jobs`
-        clusters are held at a time. If there are more, as in a cluster that is pure chance, its
-        core is valid but perhaps not the largest; `Core.upper_bound` says how far off it can be.
-        None for no limit.
+        Bytes for the conflicts of one cluster, and for the search in them; the conflicts of
+        `n_jobs` clusters are held at a time. A cluster that is mere chance may have more. Its
+        core is then valid but perhaps not the largest. None for no limit.
     n_jobs : int, default=None
         Number of clusters that are searched at the same time, in threads; None is all cores for
-        large data. With a time limit it is one after the other.
+        large data. With a time limit, the clusters are searched one after the other.
 
     Returns
     -------
     cores : list of Core
-        One a cluster, sorted by label. Where several largest cores tie, the choice
-        leans toward items of higher `strength`, then toward those that come first:
-        no exchange of one core item for a preferred one leaves a valid core.
+        One per cluster, sorted by label. If several largest cores tie, items of higher
+        `strength` are preferred, then those that come first: no exchange of one core item
+        for a preferred one leaves a valid core.
 
     Examples
     --------
@@ -178,32 +181,32 @@ def core_clusters(
     >>> core_clusters(draws, ["a", "a", "a"])
     [Core(label='a', 2 of 3 items, largest)]
     """
-    codes, names = _check(ensemble, reference_labels, noise, time_limit, max_memory)
-    check_alpha(alpha)
-    check_confidence(confidence)
-    check_guarantee(guarantee)
-    sizes = np.bincount(codes[codes >= 0], minlength=names.size)
-    table = edge_table(ensemble, sizes, alpha, confidence, guarantee, anytime=anytime)
-    room = math.inf if max_memory is None else max_memory
+    rule = CoreRule(alpha, confidence, guarantee, noise, time_limit, max_memory, anytime)
+    return find_cores(ensemble, reference_labels, rule, n_jobs=n_jobs)
 
-    def find(name: Any, members: NDArray[np.intp], deadline: Deadline) -> Core:
-        return _find_core(ensemble, name, members, table, noise, deadline, room)
 
-    cores = _each_cluster(find, ensemble, codes, names, time_limit, n_jobs)
-    _warn_of_unproven(cores, time_limit, max_memory)
+def find_cores(
+    evidence: Evidence, reference_labels: ArrayLike, rule: CoreRule, *, n_jobs: int | None = None
+) -> list[Core]:
+    """Find the core of every cluster under a rule; see :func:`core_clusters`."""
+    clusters = _clusters(evidence, reference_labels)
+    sizes = np.array([members.size for _, members in clusters], dtype=np.int64)
+    rule.warn_if_unreachable(evidence, sizes)
+    table = rule.table(evidence, sizes)
+
+    def find(cluster: _Cluster, deadline: Deadline) -> Core:
+        return _find_core(cluster, table, rule, deadline)
+
+    cores = _search_each(find, evidence, clusters, rule, n_jobs)
+    _warn_of_unproven(cores, rule)
     return cores
 
 
 def core_path(
-    ensemble: LabelEnsemble | PairEvidence,
+    ensemble: Evidence,
     reference_labels: ArrayLike,
-    rules: Sequence[tuple[float, float | None]],
+    rules: Sequence[CoreRule],
     *,
-    guarantee: str = "simultaneous",
-    noise: str = "apart",
-    time_limit: float | None = None,
-    anytime: bool = False,
-    max_memory: float | None = DEFAULT_MAX_MEMORY,
     n_jobs: int | None = None,
 ) -> list[list[Core]]:
     """Find the cores under several rules, from the strictest on, counting pairs only once.
@@ -212,72 +215,100 @@ def core_path(
     ----------
     ensemble : LabelEnsemble or PairEvidence
     reference_labels : array-like of shape (n_items,)
-    rules : sequence of (alpha, confidence)
-        Each allows all pairs that the one before does: a larger alpha, or less confidence.
-    guarantee, noise, time_limit, anytime, max_memory, n_jobs
-        As for :func:`core_clusters`; the time is for all rules together.
+    rules : sequence of CoreRule
+        Each allows all pairs that the one before allows: a larger alpha, or less confidence. Their
+        noise rule and limits are those of the first; the time is for all rules together.
+    n_jobs : int, default=None
+        As for :func:`core_clusters`.
 
     Returns
     -------
     path : list of list of Core
-        For each rule what :func:`core_clusters` gives, up to the choice among largest cores.
+        For each rule what :func:`core_clusters` returns, up to the choice among largest cores.
 
     Examples
     --------
     >>> from coreclust import LabelEnsemble
     >>> from coreclust.cores import core_path
+    >>> from coreclust.evidence import CoreRule
     >>> draws = LabelEnsemble.from_labels([[0] * 30, [0] * 30, [1] * 9 + [0] * 21])
-    >>> path = core_path(draws, [0, 0, 0], [(0.1, None), (0.5, None)])
-    >>> [cores[0].core.size for cores in path]
+    >>> path = core_path(draws, [0, 0, 0], [CoreRule(0.1), CoreRule(0.5)])
+    >>> [cores[0].n_core for cores in path]
     [2, 3]
     """
-    codes, names = _check(ensemble, reference_labels, noise, time_limit, max_memory)
-    check_guarantee(guarantee)
-    for alpha, confidence in rules:
-        check_alpha(alpha)
-        check_confidence(confidence)
-    sizes = np.bincount(codes[codes >= 0], minlength=names.size)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # too few resamples at one end of a path are no surprise
-        tables = np.array(
-            [
-                edge_table(ensemble, sizes, alpha, level, guarantee, anytime=anytime)
-                for alpha, level in rules
-            ]
-        )
+    clusters = _clusters(ensemble, reference_labels)
+    sizes = np.array([members.size for _, members in clusters], dtype=np.int64)
+    tables = np.array([rule.table(ensemble, sizes) for rule in rules])
     if (np.diff(tables, axis=0) < 0).any():
-        raise ValueError("rules must be in order: each has to allow all that the one before does.")
-    room = math.inf if max_memory is None else max_memory
+        raise ValueError("rules must be in order: each must allow all pairs that the last allowed.")
 
-    def find(name: Any, members: NDArray[np.intp], deadline: Deadline) -> list[Core]:
-        return list(_find_cores(ensemble, name, members, tables, noise, deadline, room))
+    def find(cluster: _Cluster, deadline: Deadline) -> list[Core]:
+        return list(_find_path(cluster, tables, rules[0], deadline))
 
-    found = _each_cluster(find, ensemble, codes, names, time_limit, n_jobs)
-    _warn_of_unproven([core for cores in found for core in cores], time_limit, max_memory)
+    found = _search_each(find, ensemble, clusters, rules[0], n_jobs)
+    _warn_of_unproven([core for cores in found for core in cores], rules[0])
     return [list(cores) for cores in zip(*found, strict=True)] if found else [[] for _ in rules]
 
 
-def _each_cluster(
-    find: Callable[[Any, NDArray[np.intp], Deadline], _Found],
-    ensemble: LabelEnsemble | PairEvidence,
-    codes: NDArray[np.int64],
-    names: NDArray[Any],
-    time_limit: float | None,
+class _Cluster(NamedTuple):
+    """A reference cluster, with its members in order of preference."""
+
+    label: Any
+    members: NDArray[np.intp]
+    strength: NDArray[np.float64]
+    preferred: NDArray[np.intp]  # positions in members, the most preferred first
+    evidence: Evidence
+
+    def pairs(self, noise: str) -> PairCounts:
+        """Return the counts of the pairs of members, in order of preference."""
+        return self.evidence.pairs(self.members[self.preferred], noise)
+
+    def core(self, chosen: NDArray[Any], upper_bound: int, limited_by: str | None = None) -> Core:
+        """Return the core of some of the members, numbered in order of preference."""
+        items = np.sort(self.members[self.preferred[chosen]])
+        limit = None if items.size >= upper_bound else limited_by
+        return Core(self.label, self.members, items, upper_bound, self.strength, limit)
+
+
+def _clusters(
+    evidence: Evidence, reference_labels: ArrayLike
+) -> list[tuple[Any, NDArray[np.intp]]]:
+    """Return the label and the members of each reference cluster."""
+    if not hasattr(evidence, "cooccurrence_counts"):
+        raise TypeError(
+            f"ensemble must be a LabelEnsemble, got {type(evidence).__name__}; "
+            "build one with LabelEnsemble.from_labels."
+        )
+    codes, names = encode_reference(reference_labels, evidence.n_items)
+    order = np.argsort(codes, kind="stable")
+    members = np.split(order, np.searchsorted(codes[order], np.arange(names.size)))[1:]
+    return list(zip(names.tolist(), members, strict=True))
+
+
+def _search_each(
+    find: Callable[[_Cluster, Deadline], _Found],
+    evidence: Evidence,
+    clusters: list[tuple[Any, NDArray[np.intp]]],
+    rule: CoreRule,
     n_jobs: int | None,
 ) -> list[_Found]:
     """Return what is found in each cluster, one after the other or in threads."""
-    deadline = Deadline(time_limit)
-    order = np.argsort(codes, kind="stable")
-    members = np.split(order, np.searchsorted(codes[order], np.arange(names.size)))[1:]
-    clusters = list(zip(names.tolist(), members, strict=True))
-    n_threads = 1 if time_limit is not None else _n_threads(ensemble, n_jobs)
+    deadline = Deadline(rule.time_limit)
+
+    def search(label: Any, members: NDArray[np.intp], deadline: Deadline) -> _Found:
+        together, seen = evidence.member_counts(members, rule.noise)
+        strength = np.divide(together, seen, out=np.full(members.size, np.nan), where=seen > 0)
+        preferred = np.argsort(-np.nan_to_num(strength, nan=-1.0), kind="stable")
+        return find(_Cluster(label, members, strength, preferred, evidence), deadline)
+
+    n_threads = 1 if rule.time_limit is not None else _n_threads(evidence, n_jobs)
     if min(n_threads, len(clusters)) <= 1:
         return [
-            find(name, items, deadline.share(len(clusters) - place))
-            for place, (name, items) in enumerate(clusters)
+            search(*cluster, deadline.share(len(clusters) - place))
+            for place, cluster in enumerate(clusters)
         ]
     with ThreadPoolExecutor(n_threads) as pool:
-        futures = [pool.submit(find, name, items, deadline) for name, items in clusters]
+        futures = [pool.submit(search, *cluster, deadline) for cluster in clusters]
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
             failed = [future for future in futures if future.done() and future.exception()]
@@ -288,162 +319,72 @@ def _each_cluster(
             raise
 
 
-def _n_threads(ensemble: LabelEnsemble | PairEvidence, n_jobs: int | None) -> int:
-    """Return in how many threads to search: by default all cores, if that is worth starting any."""
+def _n_threads(evidence: Evidence, n_jobs: int | None) -> int:
+    """Return the number of threads to search in: by default all cores if the data is large."""
     backend, configured = get_active_backend()
     if n_jobs is None:
         n_jobs = configured
     if n_jobs is None:
-        small = ensemble.n_items * ensemble.n_resamples < _LABELS_WORTH_THREADS
+        small = evidence.n_items * evidence.n_resamples < _LABELS_WORTH_THREADS
         n_jobs = 1 if small or backend.nesting_level else -1
     return n_jobs if n_jobs > 0 else max(cpu_count() + 1 + n_jobs, 1)
 
 
-def _warn_of_unproven(
-    cores: list[Core], time_limit: float | None, max_memory: float | None
-) -> None:
-    for name, limit in (("time_limit", time_limit), ("max_memory", max_memory)):
+def _warn_of_unproven(cores: list[Core], rule: CoreRule) -> None:
+    for name in ("time_limit", "max_memory"):
         unproven = [core.label for core in cores if core.limited_by == name]
         if unproven:
             warnings.warn(
-                f"{name}={limit:g} was too little to prove the cores of {len(unproven)} of "
-                f"{len(cores)} clusters largest ({unproven[:5]}); their upper_bound says how far "
-                "off they can be.",
+                f"{name}={getattr(rule, name):g} was too little to prove that the cores of "
+                f"{len(unproven)} of {len(cores)} clusters are the largest ({unproven[:5]}); their "
+                "upper_bound says how far off they can be.",
                 stacklevel=3,
             )
 
 
-def _check(
-    ensemble: Any,
-    reference_labels: ArrayLike,
-    noise: str,
-    time_limit: float | None,
-    max_memory: float | None,
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Check what all cuts share; return the reference clustering as codes and their names."""
-    if not isinstance(ensemble, (LabelEnsemble, PairEvidence)):
-        raise TypeError(
-            f"ensemble must be a LabelEnsemble, got {type(ensemble).__name__}; "
-            "build one with LabelEnsemble.from_labels."
-        )
-    check_noise(noise)
-    check_time_limit(time_limit)
-    check_max_memory(max_memory)
-    return encode_reference(reference_labels, ensemble.n_items)
-
-
 def _find_core(
-    ensemble: LabelEnsemble | PairEvidence,
-    label: Any,
-    members: NDArray[np.intp],
-    table: NDArray[np.int64],
-    noise: str,
-    deadline: Deadline,
-    max_memory: float,
+    cluster: _Cluster, table: NDArray[np.int64], rule: CoreRule, deadline: Deadline
 ) -> Core:
-    strength, preferred = _rank(ensemble, members, noise)
-    if members.size == 1 or table[-1] < 0:  # no pair can be an edge
-        return Core(label, members, members[preferred[:1]], 1, strength)
+    """Return the core of one cluster under one table."""
+    if cluster.members.size == 1 or table[-1] < 0:  # no pair can be an edge
+        return cluster.core(np.array([0]), 1)
+    pairs = cluster.pairs(rule.noise)
     try:
-        kept, graph, start = _conflicts(
-            ensemble, members[preferred], table, noise, deadline, max_memory
-        )
+        kept, graph, start = conflict_graph(pairs, table, deadline, rule.bytes_allowed)
     except TooManyConflictsError:
-        labels = cast(LabelEnsemble, ensemble).labels
-        packed = pack_labels(labels, members[preferred], noise)
-        found, bound = conflict_free_set(packed, table, deadline)
-        solution, limit = Solution(found, bound), "max_memory"
-    else:
-        solution = largest_independent_set(graph, start, deadline, max_memory)
-        limit = "time_limit" if deadline.expired() else "max_memory"
-        solution = Solution(kept[solution.chosen], solution.upper_bound)
-    core = np.sort(members[preferred[solution.chosen]])
-    limited_by = None if solution.optimal else limit
-    return Core(label, members, core, solution.upper_bound, strength, limited_by)
+        found, bound = conflict_free_set(pairs, table, deadline)
+        return cluster.core(found, bound, "max_memory")
+    solution: Solution = largest_independent_set(graph, start, deadline, rule.bytes_allowed)
+    limit = "time_limit" if deadline.expired() else "max_memory"
+    return cluster.core(kept[solution.chosen], solution.upper_bound, limit)
 
 
-def _find_cores(
-    ensemble: LabelEnsemble | PairEvidence,
-    label: Any,
-    members: NDArray[np.intp],
-    tables: NDArray[np.int64],
-    noise: str,
-    deadline: Deadline,
-    max_memory: float,
+def _find_path(
+    cluster: _Cluster, tables: NDArray[np.int64], rule: CoreRule, deadline: Deadline
 ) -> Iterator[Core]:
     """Yield the core of one cluster under each of several tables, from the strictest on."""
     try:
-        # The pairs of evidence on pairs are counted already.
-        if isinstance(ensemble, LabelEnsemble):
-            yield from _chain_of_cores(
-                ensemble, label, members, tables, noise, deadline, max_memory
-            )
-            return
+        yield from _chain_of_cores(cluster, tables, rule, deadline)
     except TooManyConflictsError:  # of the strictest table; by itself each may do
-        pass
-    for place, table in enumerate(tables):
-        share = deadline.share(len(tables) - place)
-        yield _find_core(ensemble, label, members, table, noise, share, max_memory)
+        for place, table in enumerate(tables):
+            yield _find_core(cluster, table, rule, deadline.share(len(tables) - place))
 
 
 def _chain_of_cores(
-    ensemble: LabelEnsemble,
-    label: Any,
-    members: NDArray[np.intp],
-    tables: NDArray[np.int64],
-    noise: str,
-    deadline: Deadline,
-    max_memory: float,
+    cluster: _Cluster, tables: NDArray[np.int64], rule: CoreRule, deadline: Deadline
 ) -> Iterator[Core]:
     """Yield the cores under several tables, each found from the one before."""
-    strength, preferred = _rank(ensemble, members, noise)
-    chosen = np.zeros(members.size, dtype=bool)
+    chosen = np.zeros(cluster.members.size, dtype=bool)
     chosen[0] = True
-    core = Core(label, members, members[preferred[:1]], 1, strength)
-    packed = pack_labels(ensemble.labels, members[preferred], noise)
-    for place, graph_beyond in enumerate(conflict_graphs(packed, tables, deadline, max_memory)):
+    core = cluster.core(np.array([0]), 1)
+    graphs = conflict_graphs(cluster.pairs(rule.noise), tables, deadline, rule.bytes_allowed)
+    for place, graph_beyond in enumerate(graphs):
         if graph_beyond is not None:
-            # A core stays one under a rule that allows more.
+            # A core remains one under a rule that allows more.
             kept, graph = graph_beyond(chosen)
             share = deadline.share(len(tables) - place)
             solution = largest_independent_set(graph, chosen[kept], share)
-            chosen = np.zeros(members.size, dtype=bool)
+            chosen = np.zeros(cluster.members.size, dtype=bool)
             chosen[kept[solution.chosen]] = True
-            found = np.sort(members[preferred[chosen]])
-            limit = None if solution.optimal else "time_limit"
-            core = Core(label, members, found, solution.upper_bound, strength, limit)
+            core = cluster.core(chosen, solution.upper_bound, "time_limit")
         yield core
-
-
-def _rank(
-    ensemble: LabelEnsemble | PairEvidence, members: NDArray[np.intp], noise: str
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return the strength of each member, and the members in order of preference.
-
-    The strength is the share of meetings with other members in which they had one label.
-    """
-    if isinstance(ensemble, LabelEnsemble):
-        together, seen = group_counts(ensemble.labels, members, noise)
-    else:
-        together, seen = (counts.sum(axis=1) for counts in ensemble.within(members, noise))
-    strength = np.divide(together, seen, out=np.full(members.size, np.nan), where=seen > 0)
-    return strength, np.argsort(-np.nan_to_num(strength, nan=-1.0), kind="stable")
-
-
-def _conflicts(
-    ensemble: LabelEnsemble | PairEvidence,
-    items: NDArray[np.intp],
-    table: NDArray[np.int64],
-    noise: str,
-    deadline: Deadline,
-    max_memory: float,
-) -> tuple[NDArray[np.intp], Graph, NDArray[np.bool_]]:
-    """Return what :func:`~coreclust.clique._conflicts.conflict_graph` does."""
-    if isinstance(ensemble, LabelEnsemble):
-        packed = pack_labels(ensemble.labels, items, noise)
-        return conflict_graph(packed, table, deadline, max_memory)
-    together, seen = ensemble.within(items, noise)
-    conflicts = seen - together > table[seen]
-    np.fill_diagonal(conflicts, False)
-    everyone = np.arange(items.size)
-    return everyone, Graph.from_sparse(csr_array(conflicts)), np.zeros(items.size, dtype=bool)

@@ -1,4 +1,4 @@
-"""How good and how alike core clusterings are."""
+"""Scores of core clusterings: purity, weak fraction and agreement."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from coreclust._utils.validation import encode_labels
 
+__all__ = ["cluster_agreement", "purity_score", "weak_fraction"]
+
 
 def purity_score(classes: ArrayLike, labels: ArrayLike) -> float:
-    """Return the share of items whose class is the most common one of their cluster.
+    """Return the share of items that have the most common class of their cluster.
 
-    Items with a negative label (weak or trimmed ones) are left out.
+    Items with a negative label (weak or trimmed items) are left out.
 
     Parameters
     ----------
     classes : array-like of shape (n_items,)
         The true classes, integers or strings.
     labels : array-like of shape (n_items,)
-        The cluster or core of each item, negative for none.
+        The cluster or core of each item; negative if it is in none.
 
     Returns
     -------
     purity : float
-        From above 0 to 1; NaN if all items are left out.
+        Above 0 and at most 1; NaN if all items are left out.
 
     Examples
     --------
@@ -47,12 +49,12 @@ def purity_score(classes: ArrayLike, labels: ArrayLike) -> float:
 def weak_fraction(labels: ArrayLike) -> float:
     """Return the share of items that are in no core.
 
-    Trimmed items count, as they do in the paper.
+    Trimmed items are counted, as in the paper.
 
     Parameters
     ----------
     labels : array-like of shape (n_items,)
-        The core of each item, negative for none.
+        The core of each item; negative if it is in none.
 
     Returns
     -------
@@ -78,14 +80,15 @@ def cluster_agreement(
     Parameters
     ----------
     first, second : array-like of shape (n_items,)
-        The core of each item, negative for none.
+        The core of each item; negative if it is in none.
     trimmed : array-like of bool of shape (n_items,), default=None
         Items to leave out.
 
     Returns
     -------
     table : ndarray of shape (2, 2)
-        Rows for the first, columns for the second; core, then weak.
+        The rows are those of the first clustering, the columns those of the second: core, then
+        weak.
 
     Examples
     --------
@@ -114,6 +117,6 @@ def _check_same_length(
 ) -> None:
     if left.shape != right.shape:
         raise ValueError(
-            f"{left_name} and {right_name} must have one entry an item each, got shapes "
+            f"{left_name} and {right_name} must have one entry per item, got shapes "
             f"{left.shape} and {right.shape}."
         )

@@ -1,1 +1,1 @@
-"""A study of whether the guarantee holds, on data whose distribution is known."""
+"""Measures how often core pairs truly meet the guarantee, on data with a known distribution."""

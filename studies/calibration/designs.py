@@ -1,4 +1,4 @@
-"""What the study is run on: known distributions, and a clustering function for each."""
+"""Designs of the study: known distributions, each with a clustering function."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from coreclust.cluster import HierarchicalClustering, KMeans
 
-# k-means is run from so few starts because the truth takes millions of clusterings. The number
-# is a part of the clustering function, and the same wherever the study clusters.
+# Few starts, because the truth takes millions of clusterings. The number is part of the
+# clustering function and the same everywhere in the study.
 N_INIT = 3
 
 
@@ -23,13 +23,13 @@ class Mixture:
     Parameters
     ----------
     side : float, default=4.0
-        Distance of the centers, in standard deviations of a normal group.
+        Distance between the centers, in standard deviations of a normal group.
     weights : tuple of three float, default=(1/3, 1/3, 1/3)
         Probabilities of the groups.
     n_features : int, default=2
-        The centers are in the plane of the first two; the others are noise of the same size.
+        The centers differ in the first two features; the others are noise of the same size.
     degrees : int, default=None
-        Degrees of freedom of multivariate t distributed groups; None is normal.
+        Degrees of freedom of multivariate t distributed groups; None for normal groups.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Mixture:
         return centers * self.side / math.sqrt(3)
 
     def draw(self, n_items: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Draw items, independent of each other."""
+        """Draw independent items."""
         group = rng.choice(3, size=n_items, p=self.weights)
         noise = rng.standard_normal((n_items, self.n_features))
         if self.degrees is not None:
@@ -63,19 +63,19 @@ class Mixture:
 
 @dataclass(frozen=True)
 class Design:
-    """Data of a known distribution, and how it is clustered.
+    """A known distribution and a clustering function.
 
     Attributes
     ----------
     name : str
-        As on the command line.
+        The name on the command line.
     title : str
-        As in a table.
+        The name in tables.
     mixture : Mixture
         The distribution, F.
     n_items : int
     n_clusters : int
-        Asked of the clustering function; there are three groups.
+        Number of clusters of the clustering function; there are three groups.
     algorithm : {"k-means", "average linkage"}
     """
 

@@ -1,26 +1,22 @@
-"""What a wider margin buys: the same samples cut at a smaller alpha than the one that is judged."""
+"""Cuts the resamples of a trial at smaller values of alpha than the one that is judged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from coreclust import CoreClustering
 from studies.calibration.designs import DESIGNS
-from studies.calibration.summary import BAR_EACH, BAR_SIZE, SLACK, Summary
 from studies.calibration.trials import ALPHA, SCHEMES, Trial, cores_seed, draw_data
-from studies.calibration.words import bar_of, percent, title_of
 from studies.paper.cells import Results
-from studies.paper.render import markdown_grid
 
-#: Where to cut, under the paper's rule; what is judged stays the same.
+#: The values of alpha, with the paper's rule; the pairs are judged by the alpha of the study.
 ALPHAS = (0.1, 0.05, 0.02, 0.01)
 
 
 @dataclass(frozen=True)
 class _Kept:
-    """Where the cuts of a trial are kept, beside its result."""
+    """The cuts of a trial, which have a file beside its result."""
 
     trial: Trial
 
@@ -30,18 +26,18 @@ class _Kept:
 
 
 def cut_with_margins(trial: Trial, store: Results) -> dict[str, list[int]]:
-    """Return the core of each item at every alpha, from the bootstrap samples of a trial.
+    """Return the core of each item at every alpha, from the bootstrap resamples of a trial.
 
     Parameters
     ----------
     trial : Trial
     store : Results
-        Where cuts are kept, and taken from if they are there.
+        Where cuts are stored; stored cuts are not computed again.
 
     Returns
     -------
     cuts : dict from str to list of int
-        By alpha as text, as JSON has it.
+        By alpha, as text for JSON.
     """
     names = [f"{alpha:g}" for alpha in ALPHAS]
     kept = store.get(_Kept(trial))
@@ -60,35 +56,3 @@ def cut_with_margins(trial: Trial, store: Results) -> dict[str, list[int]]:
     }
     store.put(_Kept(trial), cuts)
     return cuts
-
-
-def margin_table(summary: Summary) -> Iterator[str]:
-    """Show the share of pairs that meet the bar, and the size, at every alpha of the cut."""
-    bar = bar_of(summary) - SLACK
-    yield (
-        "An error of the border calls for a margin: the same samples can be cut at a smaller "
-        f"alpha (`recut`), and the pairs be judged by {bar:g} as before. Each cell: share of core "
-        f"pairs that truly meet {bar:g}, and core items as a share of the oracle's; Bootstrap(), "
-        "the paper's rule."
-    )
-    names = [f"{alpha:g}" for alpha in ALPHAS]
-    lines = []
-    for design in [*summary.designs, None]:
-        tallies = [summary.tally("bootstrap", f"alpha={name}", design) for name in names]
-        lines.append(
-            [title_of(design), *(f"{percent(t.nearly)}, {percent(t.size)}" for t in tallies)]
-        )
-    yield "\n".join(markdown_grid(["design", *(f"cut at {name}" for name in names)], lines))
-    both = [
-        sum(
-            tally.nearly >= BAR_EACH and tally.size >= BAR_SIZE
-            for design in summary.designs
-            for tally in [summary.tally("bootstrap", f"alpha={name}", design)]
-        )
-        for name in names
-    ]
-    counts = ", ".join(f"{count} at {name}" for count, name in zip(both, names, strict=True))
-    yield (
-        f"Designs that reach both {100 * BAR_EACH:g} % of the pairs and {100 * BAR_SIZE:g} % of "
-        f"the size: {counts}, of {len(summary.designs)}."
-    )

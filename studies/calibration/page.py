@@ -1,169 +1,220 @@
-"""The page that tells what the study found, where the bars are missed, and why."""
+"""Writes the generated blocks of the page about the calibration study."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
 
-from studies.calibration.margins import margin_table
-from studies.calibration.methods import how_truth_was_found, what_was_run
-from studies.calibration.plots import RULE_TITLES, SCHEME_TITLES
-from studies.calibration.reasons import STRICT, missed_bars
-from studies.calibration.summary import BAR_EACH, BAR_POOLED, BAR_SIZE, SLACK, Summary
-from studies.calibration.words import bar_of, percent, title_of
+import numpy as np
+from numpy.typing import NDArray
+
+from studies.calibration.designs import DESIGNS, Design
+from studies.calibration.margins import ALPHAS
+from studies.calibration.plots import ALL_DESIGNS, RULE_TITLES, SCHEME_TITLES
+from studies.calibration.summary import BAR_EACH, BAR_POOLED, BAR_SIZE, SLACK, Summary, Tally
+from studies.paper.cells import listed_versions
 from studies.paper.render import markdown_grid
+
+#: The names of the blocks, in the order of the page.
+BLOCKS = (
+    "in short",
+    "picture: shares",
+    "tables by rule",
+    "picture: sizes",
+    "missed bars",
+    "margins",
+    "tables by scheme",
+    "picture: schemes",
+    "what was run",
+    "check of the truth",
+)
+
+# The scheme and the rule that have to reach the bars.
+_STRICT = ("bootstrap", "simultaneous")
 
 _CAPTIONS = {
     "shares": "Share of the core pairs that truly meet the guarantee, by rule, with Bootstrap(). "
-    f"Dashed: the bar of {100 * BAR_EACH:g} % in every design; the short line in the last row: "
-    f"{100 * BAR_POOLED:g} % over all",
-    "sizes": "Core items as a share of the oracle's, and the worst pair of any core, by rule, with "
-    f"Bootstrap(). Dashed: the bar of {100 * BAR_SIZE:g} %",
-    "schemes": "The simultaneous rule under three schemes. Dashed: the bars. Average linkage "
-    "cannot label items that are not in a sample",
+    f"The dashed line is the bar of {100 * BAR_EACH:g} % per design; the short line in the last "
+    f"row is the bar of {100 * BAR_POOLED:g} % for all designs together",
+    "sizes": "Core items as a share of the oracle's core items, and the worst pair of any core, by "
+    f"rule, with Bootstrap(). The dashed line is the bar of {100 * BAR_SIZE:g} %",
+    "schemes": "The simultaneous rule with three resampling schemes. The dashed lines are the "
+    "bars. Average linkage cannot label items that are not in a resample",
 }
 
 
-def build_page(summary: Summary, pictures: Mapping[str, str], *, command: str) -> str:
-    """Write the page.
+def build_blocks(summary: Summary, pictures: Mapping[str, str]) -> dict[str, str]:
+    """Write the generated blocks.
 
     Parameters
     ----------
     summary : Summary
     pictures : mapping from str to str
-        The paths of the pictures, from where the page is.
-    command : str
-        What makes this page.
+        The paths of the pictures, relative to the page.
 
     Returns
     -------
-    page : str
-        Markdown.
+    blocks : dict from str to str
+        Markdown by the name of the block, without pictures that were not drawn, and without
+        margins if the results have none.
     """
-    blocks = [
-        "# Does the guarantee hold?",
-        f"<!-- Written by `{command}`; edits will be lost. -->",
-        (
-            "Core pairs are promised to land together with probability 1 - alpha. On data of a "
-            "known distribution the true probability can be computed, and the promise checked. "
-            "This page does that for the three levels of the promise (the estimate, per pair, "
-            f"simultaneous) and three ways to resample: `{command}`."
-        ),
-        *_in_short(summary),
-        "## Figures",
-        *_picture(pictures, "shares"),
-        *_rule_tables(summary),
-        *_picture(pictures, "sizes"),
-        "## Where a bar is missed, and why",
-        *missed_bars(summary),
-        *(margin_table(summary) if "margins" in summary.results[0] else ()),
-        "## Other ways to resample",
-        *_scheme_table(summary),
-        *_picture(pictures, "schemes"),
-        "## What was run",
-        *what_was_run(summary),
-        "## How the truth was computed, and its error",
-        *how_truth_was_found(summary),
-    ]
-    return "\n\n".join(block.strip() for block in blocks) + "\n"
+    has_margins = "margins" in summary.results[0]
+    blocks = {
+        "in short": "\n".join(_in_short(summary)),
+        "tables by rule": "\n\n".join(_rule_tables(summary)),
+        "missed bars": "\n".join(_missed_bars(summary)),
+        **({"margins": "\n\n".join(_margin_table(summary))} if has_margins else {}),
+        "tables by scheme": _scheme_table(summary),
+        "what was run": "\n\n".join(_what_was_run(summary)),
+        "check of the truth": "\n\n".join(_check_of_truth(summary)),
+    }
+    for name, path in pictures.items():
+        blocks[f"picture: {name}"] = f"![{_CAPTIONS[name]}]({path})\n\n*{_CAPTIONS[name]}.*"
+    return {name: blocks[name] for name in BLOCKS if name in blocks}
+
+
+def percent(share: float) -> str:
+    """Return a share in percent; only a share of exactly 1 is 100 %."""
+    digits = 1 if share < 0.999 or share >= 1 else 2
+    text = f"{100 * share:.{digits}f}"
+    if share < 1 and float(text) >= 100:
+        text = "99.99"
+    return f"{text} %".replace("100.0 %", "100 %")
+
+
+def _bar(summary: Summary) -> float:
+    return 1 - float(summary.results[0]["alpha"])
+
+
+def _title(name: str | None) -> str:
+    return ALL_DESIGNS if name is None else DESIGNS[name].title
 
 
 def _in_short(summary: Summary) -> Iterator[str]:
-    pooled = summary.tally(*STRICT)
+    pooled = summary.tally(*_STRICT)
     paper = summary.tally("bootstrap", "paper")
     names = summary.designs
-    low = [name for name in names if summary.tally(*STRICT, name).nearly < BAR_EACH]
-    small = [name for name in names if summary.tally(*STRICT, name).size < BAR_SIZE]
-    yield "\n".join(
-        [
-            (
-                f"- **All designs together, `confidence=0.95`:** {percent(pooled.nearly)} of the "
-                f"core pairs truly meet {bar_of(summary) - SLACK:g} (bar: {100 * BAR_POOLED:g} %; "
-                f"{_verdict(pooled.nearly >= BAR_POOLED)}), {percent(pooled.meet)} meet "
-                f"{bar_of(summary):g}. Under the paper's rule it is {percent(paper.nearly)} and "
-                f"{percent(paper.meet)}."
-            ),
-            (
-                f"- With every design counted the same ({_heaviest(summary)}): "
-                f"{percent(summary.mean_nearly(*STRICT))} meet {bar_of(summary) - SLACK:g}, "
-                f"against {percent(summary.mean_nearly('bootstrap', 'paper'))} under the paper's "
-                "rule."
-            ),
-            (
-                f"- **In every design:** {len(names) - len(low)} of {len(names)} reach "
-                f"{100 * BAR_EACH:g} %{_except(low)}."
-            ),
-            (
-                f"- **The size of the core:** {len(names) - len(small)} of {len(names)} designs "
-                f"keep {100 * BAR_SIZE:g} % of the oracle's core{_except(small)}; over all designs "
-                f"it is {percent(pooled.size)}, under the paper's rule {percent(paper.size)}."
-            ),
-        ]
+    low = [name for name in names if summary.tally(*_STRICT, name).nearly < BAR_EACH]
+    small = [name for name in names if summary.tally(*_STRICT, name).size < BAR_SIZE]
+    verdict = "reached" if pooled.nearly >= BAR_POOLED else "missed"
+    pairs = {name: summary.tally(*_STRICT, name).n_pairs for name in names}
+    most = max(pairs, key=lambda name: pairs[name])
+    yield (
+        f"- **All designs together, `confidence=0.95`:** {percent(pooled.nearly)} of the core "
+        f"pairs truly meet {_bar(summary) - SLACK:g} (bar: {100 * BAR_POOLED:g} %; {verdict}), "
+        f"{percent(pooled.meet)} meet {_bar(summary):g}. With the paper's rule, it is "
+        f"{percent(paper.nearly)} and {percent(paper.meet)}."
     )
     yield (
-        "`confidence` covers the noise of a finite number of samples. It does not cover what "
-        "makes the bootstrap differ from new data: that the samples are drawn from the data at "
-        "hand, and that an item in a sample has a say in where the clusters are. The figures "
-        "here contain both."
+        f"- **The same weight for every design:** {percent(summary.mean_nearly(*_STRICT))} meet "
+        f"{_bar(summary) - SLACK:g}; with the paper's rule, "
+        f"{percent(summary.mean_nearly('bootstrap', 'paper'))}. (The design {_title(most)!r} alone "
+        f"has {100 * pairs[most] / max(sum(pairs.values()), 1):.0f} % of all core pairs.)"
+    )
+    yield (
+        f"- **Each design:** {len(names) - len(low)} of {len(names)} reach "
+        f"{100 * BAR_EACH:g} %{_except(low)}."
+    )
+    yield (
+        f"- **Size of the core:** {len(names) - len(small)} of {len(names)} designs keep "
+        f"{100 * BAR_SIZE:g} % of the oracle's core{_except(small)}; for all designs together it "
+        f"is {percent(pooled.size)}, with the paper's rule {percent(paper.size)}."
     )
 
 
-def _heaviest(summary: Summary) -> str:
-    """Say which design has the most pairs in the pooled figures."""
-    pairs = {name: summary.tally(*STRICT, name).n_pairs for name in summary.designs}
-    most = max(pairs, key=lambda name: pairs[name])
-    share = pairs[most] / max(sum(pairs.values()), 1)
-    return f"the design {title_of(most)!r} alone has {100 * share:.0f} % of all core pairs"
+def _except(names: list[str]) -> str:
+    return f" (not: {'; '.join(_title(name) for name in names)})" if names else ""
 
 
 def _rule_tables(summary: Summary) -> Iterator[str]:
-    header = ["design", "paper", "per pair", "simultaneous"]
-    columns: list[tuple[str, Any]] = [
-        (
-            (
-                f"Share of core pairs that truly meet {bar_of(summary) - SLACK:g} "
-                f"(bars: {100 * BAR_EACH:g} % each, {100 * BAR_POOLED:g} % over all)"
-            ),
-            lambda tally: percent(tally.nearly),
+    columns: dict[str, Callable[[Tally], str]] = {
+        f"Share of core pairs that truly meet {_bar(summary) - SLACK:g} (bars: {100 * BAR_EACH:g} "
+        f"% per design, {100 * BAR_POOLED:g} % for all)": lambda tally: percent(tally.nearly),
+        f"Share of core pairs that truly meet {_bar(summary):g}": lambda tally: percent(tally.meet),
+        "True probability of the worst pair of any core": lambda tally: f"{tally.worst:.3f}",
+        f"Core items as a share of the oracle's core items (bar: {100 * BAR_SIZE:g} %)": (
+            lambda tally: percent(tally.size)
         ),
-        (
-            f"Share of core pairs that truly meet {bar_of(summary):g}",
-            lambda tally: percent(tally.meet),
-        ),
-        ("The worst pair of any core: its true probability", lambda tally: f"{tally.worst:.3f}"),
-        (
-            f"Core items as a share of the oracle's (bar: {100 * BAR_SIZE:g} %)",
-            lambda tally: percent(tally.size),
-        ),
-        ("Weak fraction", lambda tally: f"{tally.weak:.3f}"),
-    ]
-    for title, text in columns:
-        lines = [
-            [
-                title_of(name),
-                *(text(summary.tally("bootstrap", rule, name)) for rule in RULE_TITLES),
-            ]
-            for name in [*summary.designs, None]
-        ]
-        yield f"**{title}.** Bootstrap()."
+        "Weak fraction": lambda tally: f"{tally.weak:.3f}",
+    }
+    for title, text in columns.items():
+        header = ["design", "paper", "per pair", "simultaneous"]
+        lines = []
+        for name in [*summary.designs, None]:
+            tallies = [summary.tally("bootstrap", rule, name) for rule in RULE_TITLES]
+            lines.append([_title(name), *map(text, tallies)])
+            if title == "Weak fraction":
+                lines[-1].append(f"{1 - tallies[0].n_oracle / tallies[0].n_items:.3f}")
         if title == "Weak fraction":
-            lines = [
-                [*line, f"{_oracle_weak(summary, name):.3f}"]
-                for line, name in zip(lines, [*summary.designs, None], strict=True)
-            ]
-            yield "\n".join(markdown_grid([*header, "oracle"], lines))
-        else:
-            yield "\n".join(markdown_grid(header, lines))
+            header.append("oracle")
+        yield f"**{title}**, with Bootstrap():"
+        yield "\n".join(markdown_grid(header, lines))
 
 
-def _scheme_table(summary: Summary) -> Iterator[str]:
-    yield (
-        "The simultaneous rule, m the same. Each cell: share of core pairs that truly meet "
-        f"{bar_of(summary) - SLACK:g}, the worst pair, and core items as a share of the oracle's."
+def _missed_bars(summary: Summary) -> Iterator[str]:
+    tallies = {name: summary.tally(*_STRICT, name) for name in summary.designs}
+    pooled = summary.tally(*_STRICT)
+    found = [
+        *(_low(summary, name, tally) for name, tally in tallies.items() if tally.nearly < BAR_EACH),
+        *(
+            f"- **{_title(name)}: the core has {percent(tally.size)} of the oracle's items**, with "
+            f"the paper's rule {percent(summary.tally('bootstrap', 'paper', name).size)}."
+            for name, tally in tallies.items()
+            if tally.size < BAR_SIZE
+        ),
+    ]
+    if pooled.nearly < BAR_POOLED:
+        lost = {name: tally.n_pairs - tally.n_nearly for name, tally in tallies.items()}
+        most = max(lost, key=lambda name: lost[name])
+        found.append(
+            f"- **{ALL_DESIGNS}: {percent(pooled.nearly)}**. Of the {sum(lost.values())} pairs "
+            f"below {_bar(summary) - SLACK:g}, {lost[most]} are in the design {_title(most)!r}."
+        )
+    yield from found or ["All bars are reached."]
+
+
+def _low(summary: Summary, name: str, tally: Tally) -> str:
+    shares = [percent(each.nearly) for each in summary.tallies(*_STRICT, name)]
+    others = [
+        f"{title} {percent(summary.tally(scheme, _STRICT[1], name).nearly)}"
+        for scheme, title in SCHEME_TITLES.items()
+        if scheme != _STRICT[0] and summary.has(name, scheme)
+    ]
+    paper = summary.tally("bootstrap", "paper", name)
+    return (
+        f"- **{_title(name)}: {percent(tally.nearly)}** (by dataset: {', '.join(shares)}), the "
+        f"worst pair at {tally.worst:.3f}. The paper's rule: {percent(paper.nearly)}, the worst "
+        f"pair at {paper.worst:.3f}. Other schemes: {', '.join(others)}."
     )
+
+
+def _margin_table(summary: Summary) -> Iterator[str]:
+    names = [f"{alpha:g}" for alpha in ALPHAS]
+    lines = []
+    reached = dict.fromkeys(names, 0)
+    for design in [*summary.designs, None]:
+        line = [_title(design)]
+        for name in names:
+            tally = summary.tally("bootstrap", f"alpha={name}", design)
+            line.append(f"{percent(tally.nearly)}, {percent(tally.size)}")
+            passed = tally.nearly >= BAR_EACH and tally.size >= BAR_SIZE
+            reached[name] += design is not None and passed
+        lines.append(line)
+    yield (
+        f"Each cell: share of core pairs that truly meet {_bar(summary) - SLACK:g}, and core items "
+        "as a share of the oracle's core items; Bootstrap(), the paper's rule."
+    )
+    yield "\n".join(markdown_grid(["design", *(f"cut at {name}" for name in names)], lines))
+    counts = ", ".join(f"{count} at {name}" for name, count in reached.items())
+    yield (
+        f"Designs that reach both {100 * BAR_EACH:g} % of the pairs and {100 * BAR_SIZE:g} % of "
+        f"the size: {counts}, of {len(summary.designs)}."
+    )
+
+
+def _scheme_table(summary: Summary) -> str:
     lines = []
     for name in [*summary.designs, None]:
-        line = [title_of(name)]
+        line = [_title(name)]
         for scheme in SCHEME_TITLES:
             if not summary.has(name, scheme):
                 line.append("")
@@ -171,27 +222,92 @@ def _scheme_table(summary: Summary) -> Iterator[str]:
             tally = summary.tally(scheme, "simultaneous", name)
             line.append(f"{percent(tally.nearly)}, {tally.worst:.3f}, {percent(tally.size)}")
         lines.append(line)
-    yield "\n".join(markdown_grid(["design", *SCHEME_TITLES.values()], lines))
-    yield (
-        'With `label="all"` every pair is seen in every sample, so the bound is tighter at the '
-        "same m; half of the items is a smaller dataset, whose clusterings vary more."
+    legend = (
+        f"Each cell: share of core pairs that truly meet {_bar(summary) - SLACK:g}, the worst "
+        "pair, and core items as a share of the oracle's core items; the simultaneous rule."
+    )
+    return "\n".join([legend, "", *markdown_grid(["design", *SCHEME_TITLES.values()], lines)])
+
+
+def _what_was_run(summary: Summary) -> Iterator[str]:
+    first = summary.results[0]
+    lines = []
+    for name in summary.designs:
+        design = DESIGNS[name]
+        n_datasets = sum(result["design"] == name for result in summary.results)
+        lines.append(
+            [
+                design.title,
+                _distribution(design),
+                str(design.mixture.n_features),
+                str(design.n_items),
+                f"{design.algorithm}, k = {design.n_clusters}",
+                str(n_datasets),
+            ]
+        )
+    header = ["design", "distribution", "features", "items", "clustering function", "datasets"]
+    yield "\n".join(markdown_grid(header, lines))
+    minutes = sum(result["seconds"] for result in summary.results) / 60
+    proven = all(result["optimal"] for result in summary.results)
+    yield "\n".join(
+        [
+            (
+                f"- alpha = {first['alpha']:g}, confidence = {first['confidence']:g}, "
+                f"m = {first['n_resamples']}, {first['n_truth']} resamples per pair for the truth, "
+                f"seed {first['seed']}."
+            ),
+            f"- {'All' if proven else 'Not all'} cores are proven to be the largest.",
+            (
+                f"- Versions: {listed_versions(summary.results)}. "
+                f"{minutes:.0f} minutes on a shared machine."
+            ),
+        ]
     )
 
 
-def _oracle_weak(summary: Summary, name: str | None) -> float:
-    tally = summary.tally("bootstrap", "paper", name)
-    return 1 - tally.n_oracle / tally.n_items
+def _distribution(design: Design) -> str:
+    mixture = design.mixture
+    kind = "normal" if mixture.degrees is None else f"t with {mixture.degrees} degrees of freedom"
+    shares = ", ".join(f"{100 * weight:.0f}" for weight in mixture.weights)
+    equal = len(set(mixture.weights)) == 1
+    return f"3 groups, {kind}, {mixture.side:g} apart" + ("" if equal else f", {shares} %")
 
 
-def _picture(pictures: Mapping[str, str], name: str) -> Iterator[str]:
-    if name in pictures:
-        yield f"![{_CAPTIONS[name]}]({pictures[name]})"
-        yield f"*{_CAPTIONS[name]}.*"
+def _check_of_truth(summary: Summary) -> Iterator[str]:
+    if not summary.checks:
+        yield "No design has a quick estimate to check."
+        return
+    lines = []
+    for name, check in summary.checks.items():
+        lines.append(
+            [
+                _title(name),
+                str(check.n_pairs),
+                f"{check.n_band_exact} of {check.n_band}",
+                f"{check.n_core_exact} of {check.n_core}",
+                *_differences(check.differences),
+                str(check.outside.size),
+                *_differences(check.outside)[1:],
+                str(check.n_changed),
+            ]
+        )
+    header = [
+        "design", "pairs", "near the bar, exact", "of these in a core, exact",
+        "mean", "mean absolute", "largest",
+        "others, checked", "mean absolute", "largest", "changed sides",
+    ]  # fmt: skip
+    yield "\n".join(markdown_grid(header, lines))
+    n_changed = sum(check.n_changed for check in summary.checks.values())
+    n_checked = sum(check.outside.size for check in summary.checks.values())
+    yield (
+        f"Changed sides: for {n_changed} of the {n_checked} other pairs that were checked, the "
+        f"exact and the quick estimate are on different sides of {_bar(summary):g} or "
+        f"{_bar(summary) - SLACK:g}."
+    )
 
 
-def _except(names: list[str]) -> str:
-    return f" (not: {'; '.join(title_of(name) for name in names)})" if names else ""
-
-
-def _verdict(passed: bool) -> str:
-    return "reached" if passed else "missed"
+def _differences(values: NDArray[np.float64]) -> list[str]:
+    if values.size == 0:
+        return ["", "", ""]
+    absolute = np.abs(values)
+    return [f"{values.mean():+.4f}", f"{absolute.mean():.4f}", f"{absolute.max():.3f}"]

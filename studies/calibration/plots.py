@@ -1,4 +1,4 @@
-"""The pictures of the study: dots, a row a design. Needs matplotlib."""
+"""Draws the plots of the study, with one row of dots per design; needs matplotlib."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from studies.calibration.designs import DESIGNS
 from studies.calibration.summary import BAR_EACH, BAR_POOLED, BAR_SIZE, Summary, Tally
 
-#: How rules and schemes are called where people read them.
+#: Titles of the rules and the schemes.
 RULE_TITLES = {
     "paper": "the estimate (the paper)",
     "pair": "confidence 0.95, per pair",
@@ -21,17 +21,17 @@ SCHEME_TITLES = {
 }
 ALL_DESIGNS = "all designs"
 
-# Of Okabe and Ito's palette, which color-blind people can tell apart; shapes differ as well.
+# Colors of the palette of Okabe and Ito, which is safe for color-blind readers.
 _RULE_LOOKS = (("o", "#D55E00"), ("s", "#E69F00"), ("D", "#0072B2"))
 _SCHEME_LOOKS = (("D", "#0072B2"), ("^", "#CC79A7"), ("P", "#000000"))
 _DPI = 110
 
-# What a series of dots is: its name, and the figures of a design or, by None, of all.
+# A series of dots: its title, and a function from a design (None for all) to its tally.
 _Series = tuple[str, Callable[[str | None], Tally | None]]
 
 
 def draw_shares(summary: Summary) -> Any:
-    """Draw the share of core pairs that really meet the bar, by design and rule."""
+    """Draw the share of core pairs that truly meet the bar, by design and rule."""
     return _dots(
         summary,
         _by_rule(summary),
@@ -44,7 +44,7 @@ def draw_shares(summary: Summary) -> Any:
 
 
 def draw_sizes(summary: Summary) -> Any:
-    """Draw the size of the cores beside the oracle's, and the worst pairs, by design and rule."""
+    """Draw the size of the cores relative to the oracle's, and the worst pairs."""
     return _dots(
         summary,
         _by_rule(summary),
@@ -57,7 +57,7 @@ def draw_sizes(summary: Summary) -> Any:
 
 
 def draw_schemes(summary: Summary) -> Any:
-    """Draw shares and sizes under the simultaneous rule, by design and scheme."""
+    """Draw shares and sizes with the simultaneous rule, by design and scheme."""
     return _dots(
         summary,
         [(title, _scheme_figures(summary, name)) for name, title in SCHEME_TITLES.items()],
@@ -69,7 +69,7 @@ def draw_schemes(summary: Summary) -> Any:
     )
 
 
-#: The pictures, by name.
+#: The plots, by name.
 PLOTS: dict[str, Callable[[Summary], Any]] = {
     "shares": draw_shares,
     "sizes": draw_sizes,
@@ -103,13 +103,13 @@ def _dots(
 
     rows: list[str | None] = [*summary.designs, None]
     titles = [ALL_DESIGNS if name is None else DESIGNS[name].title for name in rows]
-    # Not through pyplot: nothing to close, and no display needed.
+    # Without pyplot there is nothing to close, and no display is needed.
     figure = Figure(figsize=(9.0, 1.6 + 0.34 * len(rows)), layout="constrained", dpi=_DPI)
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for ax, (caption, value, bar) in zip(axes, panels, strict=True):
         for number, (title, figures) in enumerate(series):
             marker, color = looks[number]
-            # A little apart, so that equal values do not hide each other.
+            # Shifted a little, so that equal values do not hide each other.
             shift = 0.2 * (number - (len(series) - 1) / 2)
             found = [(place, tally) for place, name in enumerate(rows) if (tally := figures(name))]
             ax.plot(
@@ -122,7 +122,7 @@ def _dots(
             )
         if bar is not None:
             ax.axvline(100 * bar, color="0.35", linewidth=1, linestyle="--")
-        if bar == BAR_EACH:  # over all designs, the bar is a higher one
+        if bar == BAR_EACH:  # the bar for all designs together is higher
             last = len(rows) - 1
             ax.plot([100 * BAR_POOLED] * 2, [last - 0.5, last + 0.5], color="0.35", linewidth=1.5)
         ax.axhline(len(rows) - 1.5, color="0.6", linewidth=0.8)

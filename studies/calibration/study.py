@@ -1,4 +1,4 @@
-"""Run the trials that are missing, then write the page, the table and the plots."""
+"""Runs the missing trials, then writes the page, the table and the plots."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any
 from coreclust._utils.files import write_bytes
 from studies.calibration.designs import DESIGNS
 from studies.calibration.margins import cut_with_margins
-from studies.calibration.page import build_page
+from studies.calibration.page import BLOCKS, build_blocks
 from studies.calibration.plots import PLOTS
 from studies.calibration.summary import Summary, summarize, to_csv
 from studies.calibration.trials import Trial, run_trial, stored_trial
+from studies.pages import assemble, check_page, update_page
 from studies.paper.cells import Results
 from studies.paper.figures import to_png
 
@@ -23,13 +24,13 @@ N_REPETITIONS = 5
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run has made.
+    """Results of a run.
 
     Attributes
     ----------
     summary : Summary
     files : tuple of Path
-        Written, in order.
+        The files that were written, in order.
     """
 
     summary: Summary
@@ -43,17 +44,17 @@ def plan_trials(
     repetitions: int | None = None,
     seed: int = 0,
 ) -> list[Trial]:
-    """List what a study runs: the first dataset of every design, then the second, and so on.
+    """List the trials of a study: the first dataset of every design, then the second, and so on.
 
     Parameters
     ----------
     designs : sequence of str, default=None
-        Names in :data:`~studies.calibration.designs.DESIGNS`; None is all of them, or with
-        `quick` those of k-means with at most 100 items.
+        Names in :data:`~studies.calibration.designs.DESIGNS`; None for all of them, or with
+        `quick` for those of k-means with at most 100 items.
     quick : bool, default=False
-        A rough truth.
+        Whether to use fewer datasets and a rough truth.
     repetitions : int, default=None
-        Datasets a design; 5 by default, 1 with `quick`.
+        Datasets per design; None for 5, or 1 with `quick`.
     seed : int, default=0
 
     Returns
@@ -96,22 +97,26 @@ def calibrate(
     quick: bool = False,
     repetitions: int | None = None,
     out: Path,
+    page: Path | None = None,
     seed: int = 0,
     verbose: int = 0,
 ) -> Outcome:
-    """Find out how often core pairs really meet ``1 - alpha``, and write it down.
+    """Measure how often core pairs truly meet ``1 - alpha``.
 
-    Each finished trial is kept in ``out/trials``; it is not run again.
+    Finished trials are kept in ``out/trials`` and not run again.
 
     Parameters
     ----------
     designs, quick, repetitions
         See :func:`plan_trials`.
     out : Path
-        Folder for the files, made if missing.
+        Folder for the files, created if missing.
+    page : Path, default=None
+        Page whose generated blocks are replaced by those of this run, see
+        :mod:`studies.pages`.
     seed : int, default=0
     verbose : int, default=0
-        Above 0, a line a trial on standard error.
+        Above 0, write one line per trial to standard error.
 
     Returns
     -------
@@ -121,10 +126,14 @@ def calibrate(
     ------
     OSError
         If a file cannot be written.
+    ValueError
+        If an argument is wrong, or a generated block is missing on the page.
     KeyboardInterrupt
-        With a message that says how to go on.
+        With a message that says how to continue.
     """
     trials = plan_trials(designs, quick=quick, repetitions=repetitions, seed=seed)
+    if page is not None:
+        check_page(page, BLOCKS)
     out.mkdir(parents=True, exist_ok=True)
     results = _run(trials, Results(out / "trials"), verbose)
     summary = summarize(results)
@@ -132,16 +141,20 @@ def calibrate(
     pictures: dict[str, str] = {}
     try:
         figures = {name: draw(summary) for name, draw in PLOTS.items()}
-    except ImportError:  # no matplotlib: a page without pictures
+    except ImportError:  # without matplotlib, the page has no pictures
         figures = {}
     for name, figure in figures.items():
-        # In a folder of their own, as the page expects them wherever it is copied to.
+        # In the folder in which the page expects them.
         (out / "images").mkdir(exist_ok=True)
         files.append(write_bytes(out / "images" / f"calibration-{name}.png", to_png(figure)))
         pictures[name] = f"images/calibration-{name}.png"
     command = _command(designs, quick, repetitions, seed)
-    page = build_page(summary, pictures, command=command)
-    files.append(write_bytes(out / "calibration.md", page.encode()))
+    blocks = build_blocks(summary, pictures)
+    text = assemble("Calibration study", command, blocks)
+    files.append(write_bytes(out / "calibration.md", text.encode()))
+    if page is not None:
+        update_page(page, blocks, [out / path for path in pictures.values()])
+        files.append(page)
     return Outcome(summary, tuple(files))
 
 
@@ -162,13 +175,13 @@ def _run(trials: Sequence[Trial], store: Results, verbose: int) -> list[dict[str
             _say("interrupted\n", verbose)
             raise KeyboardInterrupt(
                 f"Interrupted; {len(results)} of {len(trials)} datasets are finished and kept in "
-                f"{store.folder}: the same command goes on from there."
+                f"{store.folder}: the same command continues from there."
             ) from interrupt
     return results
 
 
 def _command(designs: Sequence[str] | None, quick: bool, repetitions: int | None, seed: int) -> str:
-    parts = ["coreclust calibrate"]
+    parts = ["python -m studies.calibration"]
     if quick:
         parts.append("--quick")
     if repetitions is not None:

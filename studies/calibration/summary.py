@@ -1,4 +1,4 @@
-"""The figures of the study: how many core pairs really meet the bar, and what it costs."""
+"""Summarizes the trials: how many core pairs truly meet the bar, and how large the cores are."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from studies.calibration.designs import DESIGNS
 from studies.calibration.trials import all_cuts
 from studies.calibration.truth import Truth, cluster_pairs, in_bands
 
-#: How far below 1 - alpha a pair may be and still count as nearly there.
+#: How far below 1 - alpha the probability of a pair may be to count as nearly meeting it.
 SLACK = 0.02
 
-#: The bars: shares of core pairs nearly there, over all designs and in each; and the size of the
-#: core as a share of the oracle's.
+#: The bars: the share of core pairs that nearly meet 1 - alpha, for all designs together and for
+#: each design, and the size of the core as a share of the oracle's.
 BAR_POOLED, BAR_EACH, BAR_SIZE = 0.99, 0.97, 0.80
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts over the cores of one dataset, or of several.
+    """Counts over the cores of one or several datasets.
 
     Attributes
     ----------
     n_pairs : int
-        Pairs of items of one core.
+        Pairs of items of the same core.
     n_meet, n_nearly : int
-        Those whose true probability is at least 1 - alpha, and 1 - alpha - 0.02.
+        Pairs whose true probability is at least 1 - alpha, and at least 1 - alpha - 0.02.
     worst : float
-        The least true probability of them; 1 if there are none.
+        The smallest true probability of a pair; 1 if there are no pairs.
     n_core, n_oracle, n_items : int
-        Items in a core, in a core cut from the truth, and in all.
+        Items in a core, items in a core cut from the truth, and all items.
     """
 
     n_pairs: int
@@ -57,12 +57,12 @@ class Tally:
 
     @property
     def meet(self) -> float:
-        """The share of the pairs that meet 1 - alpha; 1 if there are none."""
+        """The share of the pairs that meet 1 - alpha; 1 if there are no pairs."""
         return self.n_meet / self.n_pairs if self.n_pairs else 1.0
 
     @property
     def nearly(self) -> float:
-        """The share of the pairs that meet 1 - alpha - 0.02; 1 if there are none."""
+        """The share of the pairs that meet 1 - alpha - 0.02; 1 if there are no pairs."""
         return self.n_nearly / self.n_pairs if self.n_pairs else 1.0
 
     @property
@@ -72,27 +72,29 @@ class Tally:
 
     @property
     def weak(self) -> float:
-        """The share of the items that are in no core."""
+        """The share of the items that are not in a core."""
         return 1 - self.n_core / self.n_items
 
 
 @dataclass(frozen=True)
 class Check:
-    """The quick truth beside the exact one, for the pairs of a design that have both.
+    """Comparison of the quick and the exact truth of the pairs of a design.
 
     Attributes
     ----------
     n_pairs, n_band, n_band_exact : int
-        All pairs of items of one cluster; those near the bar (in one of the bands); those of
-        them with exact samples.
+        All pairs of items of the same cluster; pairs near the bar (in one of the bands); pairs
+        near the bar with an exact estimate.
     n_core, n_core_exact : int
-        Of the pairs near the bar, those of a core of any scheme and rule; with exact samples.
+        Of the pairs near the bar, those in a core of any scheme and rule; those of them with
+        an exact estimate.
     differences : ndarray of float
         Exact minus quick, for the pairs near the bar.
     outside : ndarray of float
-        The same for other pairs, chosen at random.
+        The same for other pairs, which were chosen at random.
     n_changed : int
-        Of these, how many are on another side of 1 - alpha or of 1 - alpha - 0.02.
+        Number of these other pairs whose two estimates are on different sides of 1 - alpha or
+        of 1 - alpha - 0.02.
     """
 
     n_pairs: int
@@ -107,7 +109,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Entry:
-    """What one dataset gave under one scheme and rule."""
+    """The tally of one dataset with one scheme and rule."""
 
     design: str
     repetition: int
@@ -118,15 +120,15 @@ class Entry:
 
 @dataclass(frozen=True)
 class Summary:
-    """All figures of a study.
+    """All results of a study.
 
     Attributes
     ----------
     results : tuple of dict
-        Of the trials.
+        Results of the trials.
     entries : tuple of Entry
     checks : dict from str to Check
-        By design; those that can predict.
+        By design, for the designs that can predict.
     """
 
     results: tuple[dict[str, Any], ...]
@@ -140,17 +142,17 @@ class Summary:
         return [name for name in DESIGNS if name in found]
 
     def has(self, design: str | None, scheme: str) -> bool:
-        """Whether a scheme was run on a design, or on any."""
+        """Whether a scheme was run on a design; None for any design."""
         return any(
             entry.scheme == scheme and design in (None, entry.design) for entry in self.entries
         )
 
     def tally(self, scheme: str, rule: str, design: str | None = None) -> Tally:
-        """Sum up the datasets of a design, or of all."""
+        """Return the sum over the datasets of a design; None for all designs."""
         return reduce(Tally.__add__, self.tallies(scheme, rule, design))
 
     def tallies(self, scheme: str, rule: str, design: str | None = None) -> list[Tally]:
-        """Return the figures of each dataset of a design, or of all."""
+        """Return one tally per dataset of a design; None for all designs."""
         return [
             entry.tally
             for entry in self.entries
@@ -158,20 +160,20 @@ class Summary:
         ]
 
     def mean_nearly(self, scheme: str, rule: str) -> float:
-        """Return the mean over the designs of the share of pairs that are nearly there."""
+        """Return the share of pairs that nearly meet 1 - alpha, averaged over the designs."""
         names = [name for name in self.designs if self.has(name, scheme)]
         return float(np.mean([self.tally(scheme, rule, name).nearly for name in names]))
 
 
 def summarize(results: Sequence[dict[str, Any]]) -> Summary:
-    """Compute the figures of a study from the results of its trials.
+    """Summarize the results of the trials.
 
     Parameters
     ----------
     results : sequence of dict
-        As of :func:`~studies.calibration.trials.run_trial`, with `margins` as of
-        :func:`~studies.calibration.margins.cut_with_margins` if they are wanted, whose rules
-        are called "alpha=0.05" and so on.
+        Return values of :func:`~studies.calibration.trials.run_trial`. They may have an entry
+        `margins`, the return value of :func:`~studies.calibration.margins.cut_with_margins`;
+        its rules are named "alpha=0.05" and so on.
 
     Returns
     -------
@@ -196,7 +198,7 @@ def summarize(results: Sequence[dict[str, Any]]) -> Summary:
 
 
 def truth_of(result: dict[str, Any]) -> Truth:
-    """Return the truth that is kept in the result of a trial."""
+    """Return the truth that is stored in the result of a trial."""
     kept = result["truth"]
     return Truth(
         cluster_pairs(np.array(result["reference"])),
@@ -208,14 +210,14 @@ def truth_of(result: dict[str, Any]) -> Truth:
 
 
 def tally_of(labels: Sequence[int], result: dict[str, Any], truth: Truth) -> Tally:
-    """Count how many pairs of some cores really meet the bar.
+    """Count how many core pairs truly meet the bar.
 
     Parameters
     ----------
     labels : sequence of int
         The core of each item, -1 for none.
     result : dict
-        Of the trial.
+        Result of the trial.
     truth : Truth
 
     Returns
@@ -250,7 +252,7 @@ _COLUMNS: dict[str, Callable[[Tally], float]] = {
 
 
 def to_csv(summary: Summary) -> str:
-    """Return the figures with a row a dataset, scheme and rule."""
+    """Return CSV with one row per dataset, scheme and rule."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["design", "dataset", "scheme", "rule", *_COLUMNS])
@@ -290,7 +292,7 @@ def _check(truth: Truth, result: dict[str, Any]) -> Check:
 
 
 def _joined(parts: Sequence[Check]) -> Check:
-    """Sum up the counts of some datasets, and put their differences one after the other."""
+    """Add the counts of several datasets and concatenate their differences."""
     together: dict[str, Any] = {}
     for field in fields(Check):
         values = [getattr(part, field.name) for part in parts]

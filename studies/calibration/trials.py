@@ -1,4 +1,4 @@
-"""One trial: a dataset of a design, its cores under every rule, and the truth about its pairs."""
+"""Runs one trial: a dataset of a design, its cores with every rule, and the true probabilities."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from studies.paper.cells import Results, versions
 ALPHA = 0.1
 CONFIDENCE = 0.95
 
-#: What is promised of a pair of core items, by name, as parameters of CoreClustering.
+#: The rules for a pair of core items, as parameters of CoreClustering.
 RULES: dict[str, dict[str, Any]] = {
     "paper": {"confidence": None},
     "pair": {"confidence": CONFIDENCE, "guarantee": "pair"},
@@ -33,12 +33,12 @@ SCHEMES: dict[str, Bootstrap | Subsample] = {
     "subsample": Subsample(0.5),
 }
 
-_DATA, _CORES, _TRUTH = range(3)  # what random numbers are for
+_DATA, _CORES, _TRUTH = range(3)  # purposes of random numbers
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What is run.
+    """One dataset of a design.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class Trial:
     repetition : int
         Which dataset of the design.
     n_resamples : int
-        Samples for the cores.
+        Resamples for the cores.
     n_truth : int
-        Samples of every pair for the truth.
+        Resamples per pair for the truth.
     seed : int
     """
 
@@ -61,12 +61,12 @@ class Trial:
 
     @property
     def file_name(self) -> str:
-        """Where the result is kept in the folder of the results."""
+        """Name of the file with the result."""
         sizes = f"m{self.n_resamples}-truth{self.n_truth}"
         return f"{self.design}-{self.repetition}-{sizes}-seed{self.seed}.json"
 
     def random_state(self, purpose: int) -> int:
-        """Return a seed that depends on nothing but the design, the repetition and the seed."""
+        """Return a seed for a purpose, derived from the design, the repetition and the seed."""
         name = zlib.crc32(self.design.encode())
         return draw_random_states(seeds_of(self.seed, name, self.repetition, purpose), 1)[0]
 
@@ -79,17 +79,17 @@ def draw_data(trial: Trial) -> NDArray[np.float64]:
 
 
 def cores_seed(trial: Trial) -> int:
-    """Return the random state that the samples of all schemes derive from."""
+    """Return the random state of the resamples of all schemes."""
     return trial.random_state(_CORES)
 
 
 def schemes_of(design: Design) -> list[str]:
-    """Name the schemes that the clustering function of a design allows."""
+    """Return the schemes that the clustering function of a design allows."""
     return [name for name, scheme in SCHEMES.items() if design.can_predict or scheme.label != "all"]
 
 
 def exact_pairs(design: Design) -> tuple[int | None, int]:
-    """Return how many pairs to sample by Algorithm 2, in the bands and outside of them."""
+    """Return for how many pairs to run Algorithm 2, in the bands and outside."""
     return (30_000 // design.n_items if design.can_predict else None), 40
 
 
@@ -99,14 +99,14 @@ def all_cuts(cuts: dict[str, dict[str, list[int]]]) -> list[list[int]]:
 
 
 def run_trial(trial: Trial) -> dict[str, Any]:
-    """Find the cores of one dataset under every scheme and rule, and the truth.
+    """Find the cores of one dataset with every scheme and rule, and the truth.
 
     Returns
     -------
     result : dict
-        As JSON can hold it: the trial's own fields, `alpha`, `confidence`, `reference` (the
+        Ready for JSON: the fields of the trial, `alpha`, `confidence`, `reference` (the
         cluster of each item), `cuts` (the core of each item, by scheme and rule), `oracle`
-        (the core of each item as cut from the truth), `truth` (counts over the pairs of
+        (the core of each item, cut from the truth), `truth` (counts for the pairs of
         :func:`~studies.calibration.truth.cluster_pairs`), `optimal`, `seconds` and
         `versions`.
     """
@@ -126,7 +126,7 @@ def run_trial(trial: Trial) -> dict[str, Any]:
         answers = {rule: cc.recut(**changes) for rule, changes in RULES.items()}
         cuts[name] = {rule: answer.labels_.tolist() for rule, answer in answers.items()}
         cores += [core for answer in answers.values() for core in answer.cores_]
-    # The same for all schemes, which share the seed.
+    # All schemes have the same reference, because they share the seed.
     reference = cc.reference_labels_
     max_exact, n_checks = exact_pairs(design)
     truth = find_truth(
@@ -162,7 +162,7 @@ def run_trial(trial: Trial) -> dict[str, Any]:
 
 
 def stored_trial(results: Results, trial: Trial) -> dict[str, Any] | None:
-    """Return the result of a trial if it is kept, whole and of the same rules."""
+    """Return the stored result of a trial, or None if it is missing, incomplete or outdated."""
     result = results.get(trial)
     given = {**asdict(trial), "alpha": ALPHA, "confidence": CONFIDENCE}
     if not isinstance(result, dict) or not given.items() <= result.items():

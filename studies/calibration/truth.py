@@ -1,4 +1,4 @@
-"""How probable it really is that two items get the same label, when the distribution is known."""
+"""Estimates the true co-occurrence probabilities under a known distribution."""
 
 from __future__ import annotations
 
@@ -11,36 +11,39 @@ from numpy.typing import ArrayLike, NDArray
 from coreclust._sampling.function import ClusteringFunction
 from coreclust._sampling.native import dataset_labeler
 from coreclust._sampling.pairs import resample_these_pairs
+from coreclust._sampling.problem import Problem
 from coreclust._utils.seeds import draw_random_states, seeds_of
 from coreclust.evidence._pair_evidence import PairEvidence
 from coreclust.resampling import KnownDistribution
 from studies.calibration.designs import Design
 
-#: Pairs whose quick estimate is in here are sampled by Algorithm 2, as many as are allowed; pairs
-#: of a core, which are those that are judged, in the wider one. Both reach further down than up:
-#: two neighbors at a border draw the centers toward themselves, which only the exact samples see.
+#: Algorithm 2 is run for pairs whose quick estimate is in this band; for pairs of a core, which are
+#: judged, in the wider band. Both bands extend further below the bar than above it: two neighbors
+#: at a border pull the centers toward themselves, which only Algorithm 2 takes into account.
 BAND = (0.80, 0.95)
 CORE_BAND = (0.70, 0.95)
 
-_CHECKS, _FRESH, _EXACT = range(3)  # what random numbers are for
+_CHECKS, _FRESH, _EXACT = range(3)  # purposes of random numbers
 _BLOCK = 200
 
 
 @dataclass(frozen=True)
 class Truth:
-    """Co-occurrence probabilities under a known distribution, each from m samples.
+    """Co-occurrence probabilities under a known distribution, each from m resamples.
 
     Attributes
     ----------
     pairs : ndarray of int of shape (n_pairs, 2)
-        All pairs of items of one cluster, see :func:`cluster_pairs`.
+        All pairs of items of the same cluster, see :func:`cluster_pairs`.
     quick : ndarray of int of shape (n_pairs,) or None
-        In how many of m new datasets of n items a clustering of these gave the two the same
-        label; None if the clustering function cannot label other items than its own.
+        For each pair, the number of m new datasets of n items whose clustering gives both items
+        the same label; None if the clustering function cannot label items that it was not
+        fitted to.
     exact_pairs : ndarray of int of shape (n_exact,)
-        The pairs, by position in `pairs`, that were sampled by Algorithm 2.
+        Positions in `pairs` of the pairs for which Algorithm 2 was run.
     exact : ndarray of int of shape (n_exact,)
-        In how many of m samples these two, among n - 2 new items, got the same label.
+        For each of these pairs, the number of m resamples (the pair and n - 2 new items) in
+        which both items have the same label.
     n_resamples : int
         m.
     """
@@ -53,7 +56,7 @@ class Truth:
 
     @property
     def together(self) -> NDArray[np.int64]:
-        """The count of each pair: exact where there is one, else quick."""
+        """The exact count of each pair, or the quick count if there is no exact one."""
         counts = np.zeros(len(self.pairs), np.int64) if self.quick is None else self.quick.copy()
         counts[self.exact_pairs] = self.exact
         return counts
@@ -64,7 +67,7 @@ class Truth:
         return self.together / self.n_resamples
 
     def evidence(self, reference: NDArray[np.int64]) -> PairEvidence:
-        """Return the truth as what cores can be cut from."""
+        """Return the truth as evidence from which cores can be cut."""
         together = np.zeros((reference.size, reference.size), dtype=np.int32)
         first, second = self.pairs.T
         together[first, second] = together[second, first] = self.together
@@ -96,17 +99,17 @@ def find_truth(
     design : Design
     X : ndarray of shape (n_items, n_features)
     reference : ndarray of int of shape (n_items,)
-        The cluster of each item, from 0 on.
+        The cluster of each item, counted from 0.
     n_resamples : int
-        m, samples for every pair.
+        m, the number of resamples per pair.
     cores : iterable of array-like of int of shape (n_items,)
-        Labels of items by their core, -1 for none: the answers that will be judged.
+        The core of each item, -1 for none: the results that will be judged.
     max_exact : int, default=None
-        How many of the pairs in :data:`BAND` (those of `cores`: in :data:`CORE_BAND`) to
-        sample by Algorithm 2 at most; those of `cores` come first. None is all pairs, in the
-        bands and outside, as for clustering functions that cannot predict.
+        Largest number of pairs in :data:`BAND` (pairs of `cores`: in :data:`CORE_BAND`) for
+        which to run Algorithm 2; pairs of `cores` come first. None for all pairs, also outside
+        the bands, as for clustering functions that cannot predict.
     n_checks : int, default=0
-        How many other pairs to sample by Algorithm 2, too, at random.
+        Number of other pairs, chosen at random, for which to run Algorithm 2 as well.
     seed : int, default=0
 
     Returns
@@ -137,7 +140,7 @@ def find_truth(
 
 
 def cluster_pairs(reference: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return all pairs of items of one cluster, cluster by cluster."""
+    """Return all pairs of items of the same cluster, cluster by cluster."""
     found = [
         members[np.stack(np.triu_indices(members.size, 1), axis=1)]
         for members in _members(reference)
@@ -148,7 +151,7 @@ def cluster_pairs(reference: NDArray[np.int64]) -> NDArray[np.intp]:
 def in_bands(
     quick: NDArray[np.float64], pairs: NDArray[np.intp], cores: Iterable[ArrayLike]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell which pairs are near the bar: those of a core, in the wider band, and other ones."""
+    """Return which pairs of a core are in the wider band, and which other pairs are in the band."""
     judged = np.zeros(len(pairs), dtype=bool)
     for labels in cores:
         judged |= (np.asarray(labels) >= 0)[pairs].all(axis=1)
@@ -163,16 +166,14 @@ def exact_counts(
     n_resamples: int,
     seed: int,
 ) -> NDArray[np.int64]:
-    """Count how often pairs are together among n - 2 new items each: Algorithm 2."""
+    """Run Algorithm 2: count how often each pair is together among n - 2 new items."""
     estimator = design.estimator()
+    scheme = KnownDistribution(design.mixture.draw)
     counts, _ = resample_these_pairs(
-        ClusteringFunction.of(estimator),
-        X,
-        None,
+        Problem(ClusteringFunction.of(estimator), X, None, scheme),
         pairs,
-        scheme=KnownDistribution(design.mixture.draw),
-        n_resamples=n_resamples,
-        entropy=draw_random_states(seeds_of(seed, _EXACT), 1)[0],
+        n_resamples,
+        draw_random_states(seeds_of(seed, _EXACT), 1)[0],
         labeler=dataset_labeler(estimator, X),
     )
     return counts[:, 1].astype(np.int64)
@@ -185,9 +186,9 @@ def quick_counts(
     n_resamples: int,
     seed: int,
 ) -> NDArray[np.int64]:
-    """Count how often pairs get the same label from k-means fitted to n new items.
+    """Count how often each pair gets the same label from k-means fitted to n new items.
 
-    One fit serves all pairs. It differs from Algorithm 2 by the influence of the two items.
+    One fit is used for all pairs. Unlike in Algorithm 2, the two items do not influence it.
     """
     together = np.zeros(len(pairs), dtype=np.int64)
     for labels in _quick_labels(design, X, n_resamples, seed):
@@ -201,17 +202,18 @@ def _quick_labels(
 ) -> Iterator[NDArray[np.intp]]:
     """Yield the labels of the items of X in blocks of new datasets."""
     labeler = dataset_labeler(design.estimator(), X)
-    assert labeler is not None  # noqa: S101 - k-means has one
+    assert labeler is not None  # noqa: S101 - for the type checker; k-means has one
     n_items, n_features = X.shape
     for start in range(0, n_resamples, _BLOCK):
         size = min(_BLOCK, n_resamples - start)
         seeds = seeds_of(seed, _FRESH, start)
         drawn = design.mixture.draw(_BLOCK * n_items, np.random.default_rng(seeds))
         datasets = drawn.reshape(_BLOCK, n_items, n_features)[:size]
-        labels, _ = labeler(datasets, n_items, np.array(draw_random_states(seeds, _BLOCK)[:size]))
+        states = np.array(draw_random_states(seeds, _BLOCK)[:size])
+        labels = labeler(datasets, n_items, states).labels
         inside = labels[:, None] == np.arange(design.n_clusters)[:, None]
         sizes = np.maximum(inside.sum(axis=2), 1)
-        # At the end of k-means the centers are the means of the clusters.
+        # The centers of k-means are the means of its clusters.
         centers = inside.astype(np.float64) @ datasets / sizes[..., None]
         squares = (centers**2).sum(axis=2)[:, None] - 2 * X @ centers.swapaxes(1, 2)
         yield squares.argmin(axis=2)

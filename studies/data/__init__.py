@@ -1,4 +1,4 @@
-"""The datasets of the paper, checked against what its authors used."""
+"""Loads the datasets of the paper and checks them against those that its authors used."""
 
 from studies.data.paper import PAPER_DATASETS, load_kdd_population, load_paper_dataset
 from studies.data.sources import DatasetNotFoundError

@@ -1,9 +1,9 @@
-"""The random numbers of R before version 3.6, as far as the paper's samples need them.
+"""Random numbers of R before version 3.6, for the datasets that the authors drew.
 
-Two datasets of the paper are defined by a seed of R: the synthetic points, and the 200
-rows drawn from the KDD population. Drawing the same numbers here makes them available
-without a file and without R. The generator is numpy's own Mersenne Twister; only how R
-fills its state from a seed, and how it turns words into variates, are spelled out.
+Two datasets of the paper are defined by a seed of R: the synthetic items, and the 200 rows drawn
+from the KDD population. This module draws the same numbers without a file and without R. The
+generator is the Mersenne Twister of numpy; the module adds how R fills its state from a seed and
+how R turns words into variates.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-_WORD = 2.3283064365386963e-10  # what R multiplies a 32-bit word by, about 2**-32
+_WORD = 2.3283064365386963e-10  # R multiplies a 32-bit word by this, about 2**-32
 _STEPS = 134217728  # 2**27, BIG in R's snorm.c
 
 
 class RRandom:
-    """What R draws after ``RNGkind(sample.kind = "Rounding"); set.seed(seed)``.
+    """Generator of R's numbers after ``RNGkind(sample.kind = "Rounding"); set.seed(seed)``.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class RRandom:
 
     def normal(self, size: int) -> NDArray[np.float64]:
         """Return what ``rnorm(size)`` returns, by inversion, to about 1e-15."""
-        # One uniform has 32 bits, too few for the tails: R makes one of two.
+        # One uniform has 32 bits, too few for the tails: R combines two.
         coarse, fine = self.uniform(2 * size).reshape(size, 2).T
         deviates: NDArray[np.float64] = ndtri((np.floor(_STEPS * coarse) + fine) / _STEPS)
         return deviates
@@ -63,5 +63,5 @@ class RRandom:
         for i, uniform in enumerate(self.uniform(size)):
             place = int((high - i) * uniform)
             drawn[i] = left[place]
-            left[place] = left[high - i - 1]  # the last one fills the gap
+            left[place] = left[high - i - 1]  # the last row fills the gap
         return drawn

@@ -1,4 +1,4 @@
-"""What is in each dataset of the paper, and how to tell that it is."""
+"""Describes the content of the paper's datasets, and verifies it by checksums."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ Arrays = tuple[NDArray[np.float64], NDArray[Any]]  # the features, the classes
 
 @dataclass(frozen=True)
 class Content:
-    """What a dataset must consist of, wherever it comes from.
+    """The content that a dataset must have, independent of its source.
 
     Parameters
     ----------
     name, title : str
-        The short name, and the one to show.
+        The short name and the full name.
     features : tuple of str
-        The names of the columns, in order.
+        The names of the features, in order.
     classes : tuple of str or of int
         The classes.
     checksum : str, default=""
-        The `checksum` of the rows.
+        The :func:`checksum` of the rows.
     aliases : mapping of str to str or int, default={}
-        Other spellings of the classes, as `plain` makes them.
+        Other spellings of the classes, as :func:`plain` returns them.
     openml : int or None, default=None
-        The id at OpenML, which stands for one version of one dataset.
+        The id at OpenML, which identifies one version of one dataset.
     """
 
     name: str
@@ -43,13 +43,13 @@ class Content:
     openml: int | None = None
 
     def class_of(self, spelling: object) -> str | int:
-        """Return the class that a spelling stands for, or raise KeyError."""
+        """Return the class of a spelling, or raise KeyError."""
         spellings = {plain(name): name for name in self.classes} | dict(self.aliases)
         return spellings[plain(spelling)]
 
 
 def plain(spelling: object) -> str:
-    """Strip what sources add to a name: bytes, quotes, a full stop, capitals.
+    """Return a name without what sources add: bytes, quotes, a full stop, capitals.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def plain(spelling: object) -> str:
 
 
 def checksum(data: NDArray[np.float64], target: NDArray[Any]) -> str:
-    """Return the SHA-256 of the rows, whatever their order, to 12 significant digits.
+    """Return the SHA-256 of the sorted rows, with values of 12 significant digits.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def verify(content: Content, arrays: Arrays, source: object, advice: str) -> Arr
 
 
 def name_classes(content: Content, spellings: Iterable[object], source: object) -> NDArray[Any]:
-    """Return the classes of the items as the paper's files call them."""
+    """Return the classes of the items with their names in the paper's files."""
     spellings = list(spellings)
     try:
         classes = {spelling: content.class_of(spelling) for spelling in dict.fromkeys(spellings)}
@@ -110,7 +110,7 @@ def name_classes(content: Content, spellings: Iterable[object], source: object) 
 def as_bunch(
     content: Content, data: NDArray[np.float64], target: NDArray[Any], *, source: object
 ) -> Bunch:
-    """Put a dataset into the form in which scikit-learn hands out its own."""
+    """Return a dataset in the form of scikit-learn's own datasets."""
     return Bunch(
         data=data,
         target=target,

@@ -1,4 +1,4 @@
-"""The seven datasets of the paper's experiments."""
+"""Loads the seven datasets of the paper's experiments."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ PAPER_DATASETS = ("synthetic", "iris", "wine", "glass", "bcw", "yeast", "kdd")
 _FROM_A_FOLDER = {content.name: content for content in (GLASS, BCW, YEAST)}
 _POPULATION, _SAMPLE = "kdd.csv.gz", "kdd_sample200.csv"
 _POPULATION_ROWS = 485269
-_REPLACE = "replace the file by an untouched copy, or remove it to have the dataset downloaded"
-_BRING = "put an untouched {} into a folder and name the folder by data_home"
+_REPLACE = "replace the file by an untouched copy, or remove it to download the dataset"
+_BRING = "put an untouched {} into a folder and pass the folder as data_home"
 
 
 def load_paper_dataset(
@@ -47,24 +47,24 @@ def load_paper_dataset(
 ) -> Bunch:
     """Load a dataset of the paper, exactly as it was clustered there.
 
-    The authors' synthetic sample is drawn again, iris and wine are part of scikit-learn.
-    The others are read from a folder, or else downloaded by scikit-learn, into its own
-    folder (:func:`sklearn.datasets.get_data_home`). Whatever the source, the rows are
-    compared with those of the paper by a checksum; their order is that of the source.
+    The authors' synthetic sample is drawn again; iris and wine are part of scikit-learn. The
+    others are read from a folder, or downloaded by scikit-learn into its own folder
+    (:func:`sklearn.datasets.get_data_home`). A checksum compares the rows with those of the
+    paper. The order of the rows is that of the source.
 
     Parameters
     ----------
     name : {"synthetic", "iris", "wine", "glass", "bcw", "yeast", "kdd"}
-        Which one. "bcw" is Breast Cancer Wisconsin (Original), not the dataset that
-        scikit-learn has; "kdd" are the 200 rows of :func:`load_kdd_population` that the
-        authors drew.
+        The name of the dataset. "bcw" is Breast Cancer Wisconsin (Original), not the dataset of
+        scikit-learn; "kdd" has the 200 rows of :func:`load_kdd_population` that the authors
+        drew.
     data_home : str or path-like, default=None
         A folder with files ``glass.csv``, ``bcw.csv``, ``yeast.csv`` and
         ``kdd_sample200.csv`` or ``kdd.csv.gz``: a header, numbers, the class in the last
-        column. None looks into the folder that the environment variable
-        ``CORECLUST_DATA`` names, if it is set.
+        column. None for the folder in the environment variable ``CORECLUST_DATA``, if it is
+        set.
     download : bool, default=True
-        Whether to go online for what is not in the folder.
+        Whether to download a dataset that is not in the folder.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def load_paper_dataset(
     Raises
     ------
     DatasetNotFoundError
-        If there is no file and no download.
+        If the file is missing and is not downloaded.
     ValueError
         If a file, or what was downloaded, is not the dataset of the paper.
 
@@ -91,7 +91,7 @@ def load_paper_dataset(
     if not isinstance(name, str) or name not in PAPER_DATASETS:
         raise ValueError(f"name must be one of {', '.join(PAPER_DATASETS)}, got {name!r}.")
     if data_home is not None:
-        find_folder(data_home)  # wrong for one dataset, wrong for all
+        find_folder(data_home)  # a wrong folder is an error even for datasets that need none
     if name == "synthetic":
         return as_bunch(SYNTHETIC, *paper_sample(), source="drawn as R does with seed 42")
     if name in ("iris", "wine"):
@@ -113,20 +113,20 @@ def load_kdd_population(
     Parameters
     ----------
     data_home : str or path-like, default=None
-        A folder with ``kdd.csv.gz``. None looks into the folder that the environment
-        variable ``CORECLUST_DATA`` names, if it is set.
+        A folder with ``kdd.csv.gz``. None for the folder in the environment variable
+        ``CORECLUST_DATA``, if it is set.
     download : bool, default=True
-        Whether to go online if the file is not in the folder.
+        Whether to download the data if the file is not in the folder.
 
     Returns
     -------
     dataset : sklearn.utils.Bunch
-        As of :func:`load_paper_dataset`.
+        As returned by :func:`load_paper_dataset`.
 
     Raises
     ------
     DatasetNotFoundError
-        If there is no file and no download.
+        If the file is missing and is not downloaded.
     ValueError
         If the number of rows or the authors' 200 rows are not those of the paper.
 
@@ -145,7 +145,7 @@ def load_kdd_population(
 
 
 def kdd_sample_rows() -> NDArray[np.int64]:
-    """Return which rows of the population the authors drew, in R with seed 42.
+    """Return the rows of the population that the authors drew in R with seed 42.
 
     Examples
     --------

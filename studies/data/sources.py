@@ -1,4 +1,4 @@
-"""Where datasets that are not part of a package come from: a folder, or a download."""
+"""Reads datasets from a folder or downloads them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import numpy as np
 from studies.data.content import Arrays, Content, name_classes, plain
 
 FOLDER_VARIABLE = "CORECLUST_DATA"
-_PATIENCE = 20.0  # seconds without an answer
+_TIMEOUT = 20.0  # seconds
 _IDENTIFIERS = {"id", "id_number", "sample_code_number", "sequence_name", "protein_name", "name"}
 
 
 class DatasetNotFoundError(FileNotFoundError):
-    """A dataset is neither in the folder nor could it be downloaded.
+    """Raised if a dataset is neither in the folder nor can be downloaded.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class DatasetNotFoundError(FileNotFoundError):
 
 
 def find_folder(data_home: str | os.PathLike[str] | None) -> Path | None:
-    """Return the folder to look into: the argument, else the one the environment names."""
+    """Return the folder of the argument, or of the environment variable if it is None."""
     argument, given = "data_home", data_home
     if given is None:
         argument, given = FOLDER_VARIABLE, os.environ.get(FOLDER_VARIABLE) or None
@@ -47,7 +47,7 @@ def find_folder(data_home: str | os.PathLike[str] | None) -> Path | None:
 
 
 def find_file(folder: Path | None, name: str) -> Path | None:
-    """Return the file of that name in the folder, if there is one."""
+    """Return the file of that name in the folder, or None."""
     return folder / name if folder is not None and (folder / name).is_file() else None
 
 
@@ -59,13 +59,13 @@ def read_csv(path: Path, content: Content) -> Arrays:
         table = np.array(rows[1:])
         _check_width(content, table)
         data = table[:, :-1].astype(np.float64)
-    except ValueError as error:  # ragged rows, words for numbers, not even text
+    except ValueError as error:  # ragged rows, words instead of numbers, binary data
         raise _unreadable(path, content, error) from error
     return data, name_classes(content, table[:, -1].tolist(), path)
 
 
 def read_large_csv(path: Path, content: Content) -> Arrays:
-    """Read the same kind of file, compressed and with many rows."""
+    """Read a compressed CSV file with many rows, of the same layout."""
     import pandas as pd
 
     try:
@@ -83,7 +83,7 @@ def download_openml(content: Content) -> Arrays:
     from sklearn.datasets import fetch_openml
 
     with _going_online():
-        # An id stands for one version. This parser reads numbers to the last bit.
+        # An id identifies one version. This parser reads numbers exactly.
         fetched = fetch_openml(
             data_id=content.openml, as_frame=True, parser="liac-arff", n_retries=1, delay=0.5
         )
@@ -93,7 +93,7 @@ def download_openml(content: Content) -> Arrays:
             for name, column in fetched.data.items()
             if plain(name).replace(" ", "_") not in _IDENTIFIERS
         }
-    ).dropna(axis="columns", how="all")  # names under another name
+    ).dropna(axis="columns", how="all")  # identifiers in other columns
     complete = table.notna().all(axis="columns").to_numpy()
     data = table.to_numpy(dtype=np.float64)[complete]
     spellings = np.asarray(fetched.target, dtype=object)[complete]
@@ -114,14 +114,14 @@ def download_kdd(content: Content) -> Arrays:
 
 
 def source_of(content: Content) -> str:
-    """Say where a dataset is downloaded from."""
+    """Return the source from which a dataset is downloaded."""
     return "fetch_kddcup99" if content.openml is None else f"OpenML (id {content.openml})"
 
 
 def download_or_raise(
     content: Content, *, file_name: str, folder: Path | None, download: bool
 ) -> Arrays:
-    """Fetch what is not in the folder, or say in one sentence what can be done."""
+    """Download a dataset, or raise an error that says what to do."""
     way_out = "or pass download=True to fetch it"
     cause: BaseException | None = None
     if download:
@@ -131,28 +131,27 @@ def download_or_raise(
             cause = error.__cause__
             reason = str(cause).partition("\n")[0]
             way_out = f"or go online to fetch it ({type(cause).__name__}: {reason})"
-    where = "any folder, as none is named" if folder is None else str(folder)
+    where = "a folder, because none is given" if folder is None else str(folder)
     raise DatasetNotFoundError(
         f"The dataset {content.name!r} was not found in {where}: put {file_name} into a folder "
-        f"and name the folder by data_home or by the environment variable {FOLDER_VARIABLE}, "
+        f"and name it with data_home or with the environment variable {FOLDER_VARIABLE}, "
         f"{way_out}."
     ) from cause
 
 
 class _OfflineError(Exception):
-    """A download failed; the cause says why."""
+    """Raised if a download failed; its cause says why."""
 
 
 @contextmanager
 def _going_online() -> Iterator[None]:
-    # scikit-learn's downloads have no time limit of their own: a silent server would be
-    # waited for without end.
+    # The downloads of scikit-learn have no time limit: a silent server would block forever.
     before = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(_PATIENCE if before is None else before)
+    socket.setdefaulttimeout(_TIMEOUT if before is None else before)
     try:
         yield
     except (OSError, HTTPException, EOFError, zlib.error, ValueError, LookupError) as error:
-        # No answer, half an answer, or one that scikit-learn does not understand.
+        # No answer, an incomplete answer, or one that scikit-learn cannot read.
         raise _OfflineError from error
     finally:
         socket.setdefaulttimeout(before)

@@ -1,4 +1,4 @@
-"""The authors' own sample of the synthetic mixture."""
+"""Draws the sample of the synthetic mixture that the authors used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from studies.data._r_random import RRandom
 
 
 def paper_sample() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the 150 points of the authors, who drew them in R with seed 42.
+    """Return the 150 items that the authors drew in R with seed 42.
 
     Examples
     --------
@@ -20,5 +20,5 @@ def paper_sample() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     ([-0.718042, -0.924018], 3)
     """
     r = RRandom(42)
-    y = 1 + r.integers(3, 150)  # all classes first, then all first coordinates, then all second
+    y = 1 + r.integers(3, 150)  # all classes, then all first coordinates, then all second ones
     return np.ascontiguousarray(CENTERS[y] + r.normal(300).reshape(2, 150).T), y

@@ -1,1 +1,1 @@
-"""The experiments of the paper, run again and put next to the published figures."""
+"""Runs the experiments of the paper and compares the results with the published values."""

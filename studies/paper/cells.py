@@ -1,4 +1,4 @@
-"""One cell of the paper's tables: an algorithm on a dataset, run once and kept in a file."""
+"""Runs one cell of the paper's tables (an algorithm on a dataset) and stores its result."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from studies.data import load_kdd_population, load_paper_dataset
 
 ALPHA = 0.1
 
-# The authors' package counts two trimmed items as together; ours, by default, as apart.
+# The authors' package counts two trimmed items as together; by default, we count them as apart.
 NOISE_RULES = ("together", "apart")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What is run.
+    """An algorithm on a dataset, with a resampling scheme.
 
     Attributes
     ----------
     dataset : str
-        A name that :func:`~studies.data.load_paper_dataset` knows.
+        A name that :func:`~studies.data.load_paper_dataset` accepts.
     algorithm : str
         A name in :data:`~coreclust.algorithms.ALGORITHMS`.
     scheme : {"bootstrap", "known"}
@@ -54,34 +54,34 @@ class Cell:
 
     @property
     def file_name(self) -> str:
-        """Where the result is kept in the folder of the results."""
+        """Name of the file with the result."""
         parts = (self.scheme, self.dataset, self.algorithm, f"m{self.n_resamples}")
         return "-".join(parts) + f"-seed{self.seed}.json"
 
 
 class Named(Protocol):
-    """A piece of work with a file name of its own, such as a cell."""
+    """Anything with a file name for its result, such as a cell."""
 
     @property
     def file_name(self) -> str:
-        """Where the result is kept in the folder of the results."""
+        """Name of the file with the result."""
 
 
 class Results:
-    """Results of cells in a folder, a file each, so that finished ones are not run again."""
+    """Folder with one file per result, so that finished cells are not run again."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def get(self, cell: Named) -> dict[str, Any] | None:
-        """Return the result of a cell, or None if there is none that can be read."""
+        """Return the result of a cell, or None if it is missing or cannot be read."""
         try:
             return json.loads((self.folder / cell.file_name).read_text())
         except (OSError, ValueError):
             return None
 
     def put(self, cell: Named, result: dict[str, Any]) -> None:
-        """Keep the result of a cell."""
+        """Store the result of a cell."""
         self.folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(result, indent=1)
         write_whole(self.folder / cell.file_name, lambda file: file.write(text.encode()))
@@ -90,15 +90,14 @@ class Results:
 def run_cell(
     cell: Cell, *, data_home: Path | None = None, download: bool = True, verbose: int = 0
 ) -> dict[str, Any]:
-    """Find the core clusters of one cell, under both rules for noise.
+    """Find the core clusters of one cell with both noise rules.
 
     Returns
     -------
     result : dict
-        As JSON can hold it: the cell's own fields, `purity_original`, `reference` (the
-        cluster of each item), `seconds`, `n_dropped`, `optimal`, `versions`, and under
-        `noise`, for each rule, `purity_core`, `weak_fraction` and `labels` (the core of
-        each item).
+        Ready for JSON: the fields of the cell, `purity_original`, `reference` (the cluster of
+        each item), `seconds`, `n_dropped`, `optimal`, `versions`, and in `noise`, for each
+        noise rule, `purity_core`, `weak_fraction` and `labels` (the core of each item).
     """
     data = load_paper_dataset(cell.dataset, data_home, download=download)
     scheme = _scheme(cell, data_home, download)
@@ -136,7 +135,7 @@ def run_cell(
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what computes the results."""
+    """Return the versions of Python and of the packages that compute the results."""
     modules = (coreclust, np, scipy, sklearn, numba)
     return {
         "python": platform.python_version(),
@@ -145,7 +144,7 @@ def versions() -> dict[str, str]:
 
 
 def listed_versions(results: Iterable[Mapping[str, Any]]) -> str:
-    """Return the versions that results were computed with, in words."""
+    """List the versions with which results were computed."""
     found: dict[str, dict[str, None]] = {}
     for result in results:
         for name, version in result["versions"].items():
@@ -162,5 +161,5 @@ def _scheme(cell: Cell, data_home: Path | None, download: bool) -> Bootstrap | K
         population = load_kdd_population(data_home, download=download)
         return KnownDistribution(population.data, population.target)
     raise ValueError(
-        f"the distribution behind {cell.dataset} is not known; use scheme 'bootstrap'."
+        f"scheme must be 'bootstrap' for {cell.dataset}, whose distribution is not known."
     )

@@ -1,4 +1,4 @@
-"""A table with our figures next to the published ones, and which of them are close enough."""
+"""Tables of our values and the published ones, with the verdict of the tolerances."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 TITLES = {
     1: "Properties of the datasets",
-    2: "Core or weak: by the known distribution (first word) and by the bootstrap (second)",
-    3: "Core clusters by sampling from the known distribution (Algorithm 2)",
-    4: "Core clusters by the bootstrap (Algorithm 3)",
-    5: "Running time in seconds, by the bootstrap (Algorithm 3)",
+    2: "Core or weak: with the known distribution (first word) and with the bootstrap (second)",
+    3: "Core clusters with sampling from the known distribution (Algorithm 2)",
+    4: "Core clusters with the bootstrap (Algorithm 3)",
+    5: "Running time in seconds with the bootstrap (Algorithm 3)",
 }
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of figures.
+    """A column of values.
 
     Attributes
     ----------
@@ -24,12 +24,12 @@ class Column:
     title : str
         Its heading.
     digits, published_digits : int
-        Decimals of our figures and of the published ones.
+        Decimals of our values and of the published ones.
     kind : {"judged", "beside", "rerun"}
-        Whether the tolerance applies; figures beside are shown with their difference from the
-        published one, figures of the authors' package alone.
+        "judged" values have a tolerance, "beside" values are only shown with their difference
+        from the published one, "rerun" values (of the authors' package) without it.
     as_ratio : bool
-        Whether the published figure is divided by ours, rather than subtracted from it.
+        Whether the published value is divided by ours instead of subtracted from it.
     """
 
     key: str
@@ -42,7 +42,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Entry:
-    """Our figure next to the published one.
+    """Our value and the published one.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Entry:
     tolerance : float or None
         None if the difference is not judged.
     comparable : bool
-        Whether both are of the same thing.
+        Whether both measure the same quantity.
     """
 
     ours: float | None = None
@@ -61,52 +61,52 @@ class Entry:
 
     @property
     def difference(self) -> float | None:
-        """Ours minus the published."""
+        """Our value minus the published one."""
         if self.ours is None or self.published is None or not self.comparable:
             return None
         return self.ours - self.published
 
     @property
     def ratio(self) -> float | None:
-        """How many times ours fits into the published."""
+        """The published value divided by ours."""
         if not self.ours or self.published is None or not self.comparable:
             return None
         return self.published / self.ours
 
     @property
     def within(self) -> bool | None:
-        """Whether the difference is tolerable, None if there is none to judge."""
+        """Whether the difference is within the tolerance; None if it is not judged."""
         if self.tolerance is None or self.difference is None:
             return None
-        return bool(abs(self.difference) <= self.tolerance + 1e-9)  # NaN is not
+        return bool(abs(self.difference) <= self.tolerance + 1e-9)  # False for NaN
 
 
 @dataclass(frozen=True)
 class Row:
-    """A dataset, or an algorithm on a dataset.
+    """A row: a dataset, or an algorithm on a dataset.
 
     Attributes
     ----------
     dataset : str
     algorithm : str or None
         None in Table 1.
-    samples : str
-        The number of samples m, as text.
+    resamples : str
+        The number of resamples m, as text.
     entries : tuple of Entry
-        One a column.
+        One per column.
     notes : tuple of str
-        Why it was not run, or what to know of the run.
+        Why the row was not run, or remarks about the run.
     """
 
     dataset: str
     algorithm: str | None
-    samples: str
+    resamples: str
     entries: tuple[Entry, ...]
     notes: tuple[str, ...] = ()
 
     @property
     def within(self) -> bool | None:
-        """Whether all figures are within their tolerances, None if it was not run."""
+        """Whether all values are within their tolerances; None if the row was not run."""
         verdicts = [entry.within for entry in self.entries if entry.within is not None]
         return all(verdicts) if verdicts else None
 
@@ -121,19 +121,19 @@ class Table:
 
     @property
     def title(self) -> str:
-        """What it shows."""
+        """The title of the table."""
         return TITLES[self.number]
 
     @property
     def n_within(self) -> int:
-        """Rows within tolerance."""
+        """Number of rows within tolerance."""
         return sum(row.within is True for row in self.rows)
 
     @property
     def n_judged(self) -> int:
-        """Rows that were run and have a tolerance."""
+        """Number of rows that were run and have a tolerance."""
         return sum(row.within is not None for row in self.rows)
 
     def out_of_tolerance(self) -> list[Row]:
-        """Return the rows that differ from the paper."""
+        """Return the rows that are out of tolerance."""
         return [row for row in self.rows if row.within is False]

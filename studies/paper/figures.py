@@ -1,4 +1,4 @@
-"""The two figures of the paper: core items filled, weak points open, trimmed items as stars."""
+"""Draws the two figures of the paper: core filled, weak open, trimmed items as stars."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from studies.paper.published import DATASET_TITLES, bootstrap_figures
 from studies.paper.tables import Findings
 
 CAPTIONS = {
-    1: "Core clusters of the synthetic data under k-means++",
-    2: "Core clusters of the synthetic, iris and BCW data; of iris and BCW the first two "
-    "principal components are drawn",
+    1: "Core clusters of the synthetic data with k-means++",
+    2: "Core clusters of the synthetic, iris and BCW data; iris and BCW are drawn by their first "
+    "two principal components",
 }
-READING = (
-    "A marker shape and color a cluster: filled for core items, open for weak points, stars for "
-    "trimmed items (two trimmed items count as together, as in the paper)."
+LEGEND = (
+    "Each cluster has its own marker shape and color. Core items are filled, weak items are open, "
+    "and trimmed items are stars (two trimmed items count as together, as in the paper)."
 )
 
 _N_COLUMNS = {1: 1, 2: 3}
@@ -36,19 +36,19 @@ _DPI = 110
 
 @dataclass(frozen=True)
 class Panel:
-    """One scatter plot.
+    """Data of one scatter plot.
 
     Attributes
     ----------
     title : str
     data : ndarray of shape (n_items, n_features) or None
-        None if there is nothing to draw.
+        None leaves the panel empty.
     reference, labels : ndarray of int of shape (n_items,)
         The cluster and the core of each item, -1 for none.
     axis_names : tuple of two str
         For data with two features.
     reason : str
-        Why there is nothing to draw.
+        Why the panel is empty.
     """
 
     title: str
@@ -60,14 +60,14 @@ class Panel:
 
 
 def panels_of(number: int, findings: Findings, datasets: Mapping[str, Bunch]) -> list[Panel]:
-    """Collect what a figure shows.
+    """Collect the data of a figure.
 
     Parameters
     ----------
     number : {1, 2}
     findings : Findings
     datasets : mapping from str to Bunch
-        The data of those that are there.
+        The datasets that were found.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def draw_figure(number: int, panels: Sequence[Panel]) -> Any:
     n_columns = _N_COLUMNS[number]
     n_rows = -(-len(panels) // n_columns)
     width, height = _PANEL_INCHES[number]
-    # Not through pyplot: nothing to close, and no display needed.
+    # Without pyplot there is nothing to close, and no display is needed.
     figure = Figure(
         figsize=(width * n_columns, height * n_rows + 0.4), layout="constrained", dpi=_DPI
     )
@@ -122,7 +122,7 @@ def to_png(figure: Any) -> bytes:
 
 
 def to_svg(figure: Any) -> bytes:
-    """Return a figure as an SVG file, the same bytes every time."""
+    """Return a figure as an SVG file, reproducible byte for byte."""
     import matplotlib as mpl
 
     stream = BytesIO()
@@ -160,12 +160,12 @@ def _draw_panel(ax: Any, panel: Panel, marker_area: float) -> None:
     positions, axis_names = _positions(panel)
     names = np.unique(panel.reference[panel.reference >= 0])
     CoreClusterDisplay(positions, panel.labels, panel.reference, names, axis_names).plot(ax)
-    ax.get_legend().remove()  # one for all panels instead
+    ax.get_legend().remove()  # the figure has one for all panels
     for collection in ax.collections:
         collection.set_linewidths([0.7])
         if str(collection.get_label()).endswith("trimmed"):
             collection.set_sizes([1.8 * marker_area])
-            collection.set_zorder(3)  # few, and easily hidden
+            collection.set_zorder(3)  # in front, because they are few and easily hidden
         else:
             collection.set_sizes([marker_area])
     ax.tick_params(labelsize=7)

@@ -1,4 +1,4 @@
-"""The page that tells what was run, what came out and where it differs from the paper."""
+"""Writes the generated blocks of the page about the paper."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 from coreclust.algorithms import ALGORITHMS
 from studies.paper.cells import ALPHA, Cell, listed_versions
 from studies.paper.comparison import Row, Table
-from studies.paper.differences import KNOWN_IN_ADVANCE, OWN_SETTINGS, explain
-from studies.paper.figures import CAPTIONS, READING
+from studies.paper.figures import CAPTIONS, LEGEND
+from studies.paper.plan import Plan
 from studies.paper.published import (
     ALGORITHM_NAMES,
     DATASET_TITLES,
@@ -22,61 +22,52 @@ from studies.paper.render import describe, markdown_grid, to_markdown
 from studies.paper.tables import Findings
 
 _SCHEMES = {
-    "bootstrap": "The bootstrap (Algorithm 3)",
-    "known": "The known distribution (Algorithm 2, m samples for every pair of items)",
+    "bootstrap": "Number of resamples m with the bootstrap (Algorithm 3)",
+    "known": "Number of resamples m per pair with the known distribution (Algorithm 2)",
 }
-# Table 2 has to agree for these; the others are shown.
+# Table 2 has to agree for these algorithms; the others are only shown.
 _AGREEING = ("hclust", "kmeans", "svm")
 
 
-def build_page(
+def block_names(plan: Plan) -> list[str]:
+    """Return the names of the blocks that a run writes; partial runs have no overviews."""
+    names = [f"table {number}" for number in plan.tables]
+    names += [f"figure {number}" for number in plan.figures]
+    return ["in short", "what was run", *names, "out of tolerance"] if plan.is_complete else names
+
+
+def build_blocks(
     findings: Findings,
     tables: Sequence[Table],
     figures: Mapping[int, str],
     *,
     left_out: str = "",
-) -> str:
-    """Write the page.
+) -> dict[str, str]:
+    """Write the generated blocks.
 
     Parameters
     ----------
     findings : Findings
     tables : sequence of Table
     figures : mapping from int to str
-        The paths of the pictures, from where the page is.
+        The paths of the pictures, relative to the page.
     left_out : str, default=""
-        A sentence on what is missing.
+        A sentence about what is missing.
 
     Returns
     -------
-    page : str
-        Markdown.
+    blocks : dict from str to str
+        Markdown by the name of the block, in the order of :func:`block_names`; figures that
+        were not drawn are missing.
     """
-    command = "coreclust reproduce --all" + (" --quick" if findings.plan.quick else "")
-    command += f" --seed {findings.plan.seed}" if findings.plan.seed else ""
-    blocks = [
-        "# The paper, reproduced",
-        f"<!-- Written by `{command}`; edits will be lost. -->",
-        (
-            "The tables and figures of Henelius, Puolamäki, Boström and Papapetrou, "
-            '"Clustering with Confidence: Finding Clusters with Statistical Guarantees" (arXiv '
-            f"1612.08714), run again with this package: `{command}`. Every cell has the "
-            "published figure and the difference next to ours."
-        ),
-        *_in_short(tables),
-        *([left_out] if left_out else []),
-        "## What was run",
-        *_what_was_run(findings),
-        "## Known in advance",
-        *KNOWN_IN_ADVANCE,
-        *(block for table in tables for block in (f"## Table {table.number}", to_markdown(table))),
-        *_pictures(figures),
-        "## Where we differ, and why",
-        *_differences(findings, tables),
-        "## Our own settings beside the paper's",
-        OWN_SETTINGS,
-    ]
-    return "\n\n".join(block.strip() for block in blocks) + "\n"
+    blocks = {
+        "in short": "\n".join(_in_short(tables)),
+        "what was run": "\n\n".join(_what_was_run(findings, left_out)),
+        **{f"table {table.number}": to_markdown(table).strip() for table in tables},
+        **{f"figure {number}": _figure(number, path) for number, path in figures.items()},
+        "out of tolerance": "\n".join(_out_of_tolerance(tables)),
+    }
+    return {name: blocks[name] for name in block_names(findings.plan) if name in blocks}
 
 
 def machine() -> str:
@@ -98,7 +89,7 @@ def _in_short(tables: Sequence[Table]) -> Iterator[str]:
     for table in tables:
         if table.number == 4:
             yield (
-                f"**Table 4: {table.n_within} of the {table.n_judged} cells that were run "
+                f"- **Table 4: {table.n_within} of the {table.n_judged} cells that were run "
                 f"({len(table.rows)} in the paper) are within tolerance**: P_o within "
                 f"{TOLERANCES['purity_original']:g}, P_c within {TOLERANCES['purity_core']:g} and "
                 f"w within {TOLERANCES['weak']:g} of the paper."
@@ -109,19 +100,19 @@ def _in_short(tables: Sequence[Table]) -> Iterator[str]:
             ]
             names = [ALGORITHMS[name].title for name in _AGREEING]
             yield (
-                f"**Table 2: {sum(bool(row.within) for row in judged)} of the {len(judged)} "
+                f"- **Table 2: {sum(bool(row.within) for row in judged)} of the {len(judged)} "
                 f"confusion matrices of {', '.join(names[:-1])} and {names[-1]} that were run are "
                 f"within tolerance**: each of the four numbers within {TOLERANCES['items']:g} "
-                "items of the paper's."
+                "items of the paper."
             )
         elif table.n_judged:
             yield (
-                f"Table {table.number}: {table.n_within} of {table.n_judged} rows are within "
+                f"- Table {table.number}: {table.n_within} of {table.n_judged} rows are within "
                 "tolerance."
             )
 
 
-def _what_was_run(findings: Findings) -> Iterator[str]:
+def _what_was_run(findings: Findings, left_out: str) -> Iterator[str]:
     results = findings.results
     seconds = sum(result["seconds"] for result in results.values())
     yield "\n".join(
@@ -129,24 +120,21 @@ def _what_was_run(findings: Findings) -> Iterator[str]:
             f"- Machine: {machine()}; all cores are used.",
             f"- Versions: {listed_versions(results.values())}.",
             f"- alpha = {ALPHA:g}; seed {findings.plan.seed} in every cell.",
-            f"- {len(results)} cells, {seconds / 60:.1f} minutes of computing in all.",
+            f"- {len(results)} cells, {seconds / 60:.1f} minutes of computation in total.",
         ]
     )
+    if findings.plan.quick:
+        yield "This is a quick run: with fewer resamples, all values but P_o differ more."
+    if left_out:
+        yield left_out
     for scheme, title in _SCHEMES.items():
         cells = [cell for cell in results if cell.scheme == scheme]
         if cells:
-            yield f"{title}: number of samples m"
-            yield "\n".join(_sample_grid(cells))
-            if scheme == "known" and not findings.plan.quick:
-                yield (
-                    "The paper has m = 1000 throughout. Where m is smaller here, a clustering "
-                    "takes milliseconds, and there are some 4,000 pairs to take m samples for. "
-                    "The random forest was not run: half a second each, on two cores, is about "
-                    "ten days for the synthetic data at m = 1000."
-                )
+            yield f"{title}:"
+            yield "\n".join(_resample_grid(cells))
 
 
-def _sample_grid(cells: Sequence[Cell]) -> list[str]:
+def _resample_grid(cells: Sequence[Cell]) -> list[str]:
     sizes = {(cell.dataset, cell.algorithm): str(cell.n_resamples) for cell in cells}
     return markdown_grid(
         ["dataset", *(ALGORITHMS[name].title for name in ALGORITHM_NAMES)],
@@ -158,22 +146,16 @@ def _sample_grid(cells: Sequence[Cell]) -> list[str]:
     )
 
 
-def _pictures(figures: Mapping[int, str]) -> Iterator[str]:
-    for number, path in figures.items():
-        yield f"## Figure {number}"
-        yield f"![{CAPTIONS[number]}]({path})"
-        yield f"**Figure {number}. {CAPTIONS[number]}.** {READING}"
+def _figure(number: int, path: str) -> str:
+    return f"![{CAPTIONS[number]}]({path})\n\n**Figure {number}. {CAPTIONS[number]}.** {LEGEND}"
 
 
-def _differences(findings: Findings, tables: Sequence[Table]) -> Iterator[str]:
-    any_row = False
-    for table in tables:
-        for row in table.out_of_tolerance():
-            any_row = True
-            why = explain(table.number, row.dataset, row.algorithm, quick=findings.plan.quick)
-            yield f"**Table {table.number}, {_name(row)}** ({describe(table, row)}). {why}"
-    if not any_row:
-        yield "Nowhere: all that was run is within tolerance."
+def _out_of_tolerance(tables: Sequence[Table]) -> Iterator[str]:
+    rows = [(table, row) for table in tables for row in table.out_of_tolerance()]
+    for table, row in rows:
+        yield f"- Table {table.number}, {_name(row)}: {describe(table, row)}."
+    if not rows:
+        yield "Everything that was run is within tolerance."
 
 
 def _name(row: Row) -> str:

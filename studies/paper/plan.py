@@ -1,4 +1,4 @@
-"""Which cells the tables and figures rest on, in full and in a quick look."""
+"""Lists the cells that the tables and figures need, for a full run and for a quick one."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ PANELS = {
     ),
 }
 
-#: Bootstrap samples of the paper.
-BOOTSTRAP_SAMPLES = 1000
+#: Number of bootstrap resamples in the paper.
+BOOTSTRAP_RESAMPLES = 1000
 
-# Algorithm 2 clusters m samples for every *pair* of items: at m = 1000 that is four million
-# clusterings of the synthetic data, and of KDD. Where one takes milliseconds, m is smaller; of
-# forests of 500 trees, at half a second each, not even ten samples a pair are affordable.
-KNOWN_SAMPLES = {
+# Algorithm 2 clusters m resamples for every *pair* of items: at m = 1000, four million clusterings
+# of the synthetic data or of KDD. If one takes milliseconds, m is smaller here. A random forest of
+# 500 trees takes half a second, too long even for ten resamples per pair.
+KNOWN_RESAMPLES = {
     ("synthetic", "hclust"): 1000,
     ("synthetic", "kmeans"): 1000,
     ("synthetic", "svm"): 100,
@@ -51,25 +51,25 @@ KNOWN_SAMPLES = {
     ("kdd", "tkmeans"): 100,
 }
 
-# A quick look is done in minutes. A pair is in about 0.4 m of m bootstrap samples, and nine are
-# needed to reach 0.9 at all, so that much fewer than 60 samples would leave every item weak; the
-# random forest has time for that on one dataset only.
-QUICK_BOOTSTRAP_SAMPLES = 200
-QUICK_FOREST_SAMPLES = {"iris": 60}
-QUICK_KNOWN_SAMPLES = {("synthetic", "hclust"): 20, ("synthetic", "kmeans"): 20}
+# A quick run takes minutes. A pair of items is in about 0.4 m of m bootstrap resamples, and at
+# least nine are needed to reach 0.9, so with much fewer than 60 resamples every item would be weak.
+# The random forest has time for that on one dataset only.
+QUICK_BOOTSTRAP_RESAMPLES = 200
+QUICK_FOREST_RESAMPLES = {"iris": 60}
+QUICK_KNOWN_RESAMPLES = {("synthetic", "hclust"): 20, ("synthetic", "kmeans"): 20}
 QUICK_WITHOUT = ("yeast",)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to make, and how thoroughly.
+    """Which tables and figures to make, and how thoroughly.
 
     Attributes
     ----------
     tables, figures : tuple of int
         Their numbers in the paper.
     quick : bool
-        Whether a first look is enough.
+        Whether to use fewer resamples and leave out what is slow.
     seed : int
         The seed of every cell.
     """
@@ -86,33 +86,33 @@ class Plan:
         ):
             unknown = [number for number in given if number not in known]
             if unknown:
-                raise ValueError(f"{name} must be out of {known}, got {unknown[0]!r}.")
+                raise ValueError(f"{name} must be among {known}, got {unknown[0]!r}.")
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything in the paper is made."""
+        """Whether all tables and figures are made."""
         return set(self.tables) == set(TABLES) and set(self.figures) == set(FIGURES)
 
     def bootstrap(self, dataset: str, algorithm: str) -> Cell | None:
-        """Return the cell of Algorithm 3, or None if a quick look leaves it out."""
-        m: int | None = BOOTSTRAP_SAMPLES
+        """Return the cell of Algorithm 3, or None if a quick run leaves it out."""
+        m: int | None = BOOTSTRAP_RESAMPLES
         if self.quick and dataset in QUICK_WITHOUT:
             m = None
         elif self.quick:
             is_forest = algorithm == "rf"
-            m = QUICK_FOREST_SAMPLES.get(dataset) if is_forest else QUICK_BOOTSTRAP_SAMPLES
+            m = QUICK_FOREST_RESAMPLES.get(dataset) if is_forest else QUICK_BOOTSTRAP_RESAMPLES
         return None if m is None else Cell(dataset, algorithm, "bootstrap", m, self.seed)
 
     def known(self, dataset: str, algorithm: str) -> Cell | None:
         """Return the cell of Algorithm 2, or None if it takes too long."""
-        samples = QUICK_KNOWN_SAMPLES if self.quick else KNOWN_SAMPLES
-        m = samples.get((dataset, algorithm))
+        resamples = QUICK_KNOWN_RESAMPLES if self.quick else KNOWN_RESAMPLES
+        m = resamples.get((dataset, algorithm))
         return None if m is None else Cell(dataset, algorithm, "known", m, self.seed)
 
     def cells(self) -> list[Cell]:
-        """Return the cells that the tables and figures need, the quickest first.
+        """Return the cells that the tables and figures need.
 
-        So a run that is interrupted has done as much as it could.
+        The fastest cells come first, so that an interrupted run has finished as many as possible.
         """
         every = [(name, algorithm) for name in DATASETS for algorithm in ALGORITHM_NAMES]
         both = [key for key in every if key[0] in KNOWN_DATASETS]

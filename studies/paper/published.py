@@ -1,4 +1,4 @@
-"""What the paper printed, and how close is close enough."""
+"""Published values of the paper, and the tolerances for ours."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from importlib.resources import files
 DATASETS = ("synthetic", "iris", "wine", "glass", "bcw", "yeast", "kdd")
 ALGORITHM_NAMES = ("hclust", "kmeans", "rf", "svm", "tclust", "tkmeans")
 
-#: The distribution behind these is known, so that Algorithm 2 can be used.
+#: Datasets with a known distribution, as Algorithm 2 needs it.
 KNOWN_DATASETS = ("synthetic", "kdd")
 
-#: Algorithms that leave items out of the clustering.
+#: Algorithms that trim items.
 TRIMMING = ("tclust", "tkmeans")
 
 DATASET_TITLES = {name: name for name in DATASETS} | {"bcw": "BCW", "kdd": "KDD"}
 
-#: How far ours may be from the published figure, by measure.
+#: Largest allowed difference from the published value.
 TOLERANCES = {
     "purity_original": 0.02,
     "purity_core": 0.03,
@@ -31,7 +31,7 @@ TOLERANCES = {
 
 @dataclass(frozen=True)
 class Quality:
-    """Purity of the clustering and of its cores, and the share of weak points."""
+    """Purity of the clustering, purity of its cores, and weak fraction."""
 
     purity_original: float
     purity_core: float
@@ -51,7 +51,7 @@ class BootstrapFigures:
     rerun : Quality or None
         The authors' package run again, with seed 42.
     rerun_seconds : float or None
-        Its running time on one core of a 2.8 GHz Xeon.
+        Running time of that on one core of a 2.8 GHz Xeon.
     """
 
     paper: Quality
@@ -68,8 +68,8 @@ class KnownFigures:
     ----------
     paper : Quality
     agreement : tuple of four int
-        Items that are core under both schemes, core under the known distribution only, core
-        under the bootstrap only, weak under both.
+        Numbers of items that are core with both schemes, only with the known distribution,
+        only with the bootstrap, and with neither.
     """
 
     paper: Quality

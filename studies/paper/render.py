@@ -1,54 +1,55 @@
-"""Tables as Markdown, as CSV and in a terminal."""
+"""Writes tables as Markdown, as CSV and for the terminal."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
+import re
 from collections.abc import Iterator
 from typing import TextIO
 
+from coreclust._utils.text import text_table
 from coreclust.algorithms import ALGORITHMS
 from studies.paper.comparison import Column, Entry, Row, Table
 from studies.paper.published import DATASET_TITLES
 
 MARK = "🔴"
 
-_COMPARED = "Each cell: ours (the paper's, difference)"
+_COMPARED = "Each cell: our value (the paper's value, difference)"
 _LEGENDS = {
     1: f"{_COMPARED}.",
-    2: f"{_COMPARED}, in items; trimmed items are not counted. m is that of the known "
-    "distribution and that of the bootstrap.",
+    2: f"{_COMPARED}, in items; trimmed items are not counted. The first m is for the known "
+    "distribution, the second for the bootstrap.",
     3: f"{_COMPARED}.",
-    4: f"{_COMPARED}. R: the authors' own package, run again (seed 42).",
-    5: "Each cell: ours (the paper's, how many times as fast if m is 1000 as in the paper), by "
-    "the clock, whatever else the machine was doing. R: "
-    "the authors' own package, run again on another machine.",
+    4: f"{_COMPARED}. R: the authors' package, run again with seed 42.",
+    5: "Each cell: our time (the paper's time, how many times as fast ours is if m is 1000 as in "
+    "the paper). Times are wall-clock times on a machine with other work. R: the authors' package, "
+    "run again on another machine.",
 }
 _TRIMMING_LEGEND = (
-    "tclust and tkmeans are judged with two trimmed items counted as together, as the authors' "
-    "code does; 'apart' has them apart, the default of this package."
+    "For tclust and tkmeans, the judged columns count two trimmed items as together, as the "
+    "authors' code does; the columns 'apart' count them as apart, the default of this package."
 )
 
 
 def legend_of(table: Table) -> str:
-    """Say how to read a table."""
+    """Return the text that explains how to read a table."""
     text = _LEGENDS[table.number]
     return f"{text} {_TRIMMING_LEGEND}" if table.number in (2, 3, 4) else text
 
 
 def to_markdown(table: Table) -> str:
-    """Return a table as Markdown, with what is out of tolerance in red and marked."""
-    lines = [
-        f"**Table {table.number}. {table.title}.** {legend_of(table)} {MARK} is out of tolerance.",
-        "",
-        *_markdown_grid(table),
-    ]
+    """Return a table as Markdown, with values out of tolerance marked in red."""
+    caption = f"**Table {table.number}. {table.title}.** {legend_of(table)}"
+    if any(column.kind == "judged" for column in table.columns):
+        caption += f" {MARK} marks values out of tolerance."
+    lines = [caption, "", *_markdown_grid(table)]
     return "\n".join(lines) + "\n"
 
 
 def to_csv(table: Table) -> str:
-    """Return a table as CSV: for each figure ours, published, difference and verdict."""
+    """Return a table as CSV: for each value ours, the published one, difference and verdict."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     header = ["dataset", "algorithm", "m"]
@@ -62,7 +63,7 @@ def to_csv(table: Table) -> str:
             header.append(f"{column.key}_within")
     writer.writerow([*header, "note"])
     for row in table.rows:
-        cells: list[object] = [row.dataset, row.algorithm or "", row.samples]
+        cells: list[object] = [row.dataset, row.algorithm or "", row.resamples]
         for column, entry in zip(table.columns, row.entries, strict=True):
             compared = entry.ratio if column.as_ratio else entry.difference
             cells += [_number(entry.ours), _number(entry.published), _number(compared)]
@@ -73,42 +74,37 @@ def to_csv(table: Table) -> str:
 
 
 def to_terminal(table: Table, *, color: bool = False) -> str:
-    """Return a table for a terminal; what is out of tolerance has an exclamation mark.
+    """Return a table for the terminal, with an exclamation mark at values out of tolerance.
 
     Parameters
     ----------
     table : Table
     color : bool, default=False
-        Whether to print what is out of tolerance in red, too.
+        Whether to print values out of tolerance in red as well.
     """
-    # The figures of the authors' package are in the files: lines have to end somewhere.
-    shown = [index for index, column in enumerate(table.columns) if column.kind != "rerun"]
-    shown = [index for index in shown if _is_used(table, index)]
-    names = _row_names(table)
-    grid = [[*names, *(table.columns[index].title for index in shown), ""]]
-    red: set[tuple[int, int]] = set()
-    for number, row in enumerate(table.rows, start=1):
-        texts: list[str] = []
-        for index in shown:
-            entry = row.entries[index]
-            bad = entry.within is False
-            if bad:
-                red.add((number, len(names) + len(texts)))
-            texts.append(_text(table.columns[index], entry) + (" !" if bad else ""))
-        grid.append([*_names_of(row), *texts, "; ".join(row.notes)])
-    widths = [max(len(line[index]) for line in grid) for index in range(len(grid[0]))]
-    lines = [f"Table {table.number}. {table.title}"]
-    for number, line in enumerate(grid):
-        cells = [
-            _red(text.ljust(width)) if color and (number, index) in red else text.ljust(width)
-            for index, (text, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
+    # The values of the authors' package are only in the files, to keep the lines short.
+    shown = [
+        (index, column)
+        for index, column in enumerate(table.columns)
+        if column.kind != "rerun" and _is_used(table, index)
+    ]
+    rows = [
+        [*_names_of(row), *(_marked(column, row.entries[index]) for index, column in shown)]
+        for row in table.rows
+    ]
+    grid = text_table([*_row_names(table), *(column.title for _, column in shown)], rows)
+    # Notes are appended afterwards, because text_table shortens long cells.
+    notes = ["", *("; ".join(row.notes) for row in table.rows)]
+    lines = grid.splitlines()
+    width = max(map(len, lines))
+    lines = [f"{line:{width}}  {note}".rstrip() for line, note in zip(lines, notes, strict=True)]
     if table.n_judged:
         lines.append(
             f"{table.n_within} of {table.n_judged} rows within tolerance (! is out of it)."
         )
-    return "\n".join(lines) + "\n"
+    text = "\n".join([f"Table {table.number}. {table.title}", *lines]) + "\n"
+    # The colors are added last: escape codes would count in the widths of the columns.
+    return re.sub(r"\S+ \([^()]*\) !", "\x1b[31m\\g<0>\x1b[0m", text) if color else text
 
 
 def wants_color(stream: TextIO) -> bool:
@@ -117,7 +113,7 @@ def wants_color(stream: TextIO) -> bool:
 
 
 def describe(table: Table, row: Row) -> str:
-    """Name the figures of a row that are out of tolerance, in one line."""
+    """List the values of a row that are out of tolerance."""
     return ", ".join(
         f"{column.title} {_text(column, entry)}"
         for column, entry in zip(table.columns, row.entries, strict=True)
@@ -165,7 +161,11 @@ def _names_of(row: Row) -> list[str]:
     dataset = DATASET_TITLES[row.dataset]
     if row.algorithm is None:
         return [dataset]
-    return [dataset, ALGORITHMS[row.algorithm].title, row.samples]
+    return [dataset, ALGORITHMS[row.algorithm].title, row.resamples]
+
+
+def _marked(column: Column, entry: Entry) -> str:
+    return _text(column, entry) + (" !" if entry.within is False else "")
 
 
 def _text(column: Column, entry: Entry) -> str:
@@ -192,7 +192,3 @@ def _short(value: float) -> str:
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.6g}"
-
-
-def _red(text: str) -> str:
-    return f"\x1b[31m{text}\x1b[0m"

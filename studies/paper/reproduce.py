@@ -1,4 +1,4 @@
-"""Run what is missing, then write the tables, the figures and the page."""
+"""Runs the missing cells, then writes the tables, the figures and the page."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from sklearn.utils import Bunch
 from coreclust._utils.files import write_bytes
 from coreclust.algorithms import ALGORITHMS
 from studies.data import DatasetNotFoundError, load_kdd_population, load_paper_dataset
+from studies.pages import assemble, check_page, update_page
 from studies.paper.cells import ALPHA, NOISE_RULES, Cell, Results, run_cell
 from studies.paper.comparison import Table
 from studies.paper.figures import draw_figure, panels_of, to_png, to_svg
-from studies.paper.page import build_page
+from studies.paper.page import block_names, build_blocks
 from studies.paper.plan import (
     FIGURES,
     PANELS,
-    QUICK_FOREST_SAMPLES,
+    QUICK_FOREST_RESAMPLES,
     QUICK_WITHOUT,
     TABLES,
     Plan,
@@ -38,15 +39,15 @@ _CUT_KEYS = ("purity_core", "weak_fraction", "labels")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run has made.
+    """Results of a run.
 
     Attributes
     ----------
     tables : tuple of Table
     files : tuple of Path
-        Written, in order.
+        The files that were written, in order.
     left_out : str
-        One sentence on what is missing and what to do about it; empty if nothing is.
+        One sentence about what is missing and what to do about it; empty if nothing is missing.
     """
 
     tables: tuple[Table, ...]
@@ -56,14 +57,14 @@ class Outcome:
 
 @dataclass
 class Datasets:
-    """The datasets of the paper, loaded when first asked for.
+    """Datasets of the paper, loaded on first use.
 
     Attributes
     ----------
     data_home : Path or None
     download : bool
     missing : dict
-        Why datasets are not there, by name; "kdd population" is one of them.
+        Why datasets are missing, by name; "kdd population" is one of the names.
     """
 
     data_home: Path | None = None
@@ -72,7 +73,7 @@ class Datasets:
     _loaded: dict[str, Bunch] = field(default_factory=dict)
 
     def get(self, name: str) -> Bunch | None:
-        """Return a dataset, or None if it is nowhere to be found."""
+        """Return a dataset, or None if it was not found."""
         if name not in self._loaded and name not in self.missing:
             try:
                 if name == "kdd population":
@@ -81,14 +82,14 @@ class Datasets:
                     data = load_paper_dataset(name, self.data_home, download=self.download)
             except DatasetNotFoundError:
                 self.missing[name] = NOT_FOUND
-            except ValueError as error:  # a file that is not what it should be
+            except ValueError as error:  # a file with other content
                 raise OSError(str(error)) from error
             else:
                 self._loaded[name] = data
         return self._loaded.get(name)
 
     def has(self, cell: Cell) -> bool:
-        """Whether the data of a cell is there."""
+        """Whether the data of a cell was found."""
         needs_population = cell.scheme == "known" and cell.dataset == "kdd"
         return self.get(cell.dataset) is not None and (
             not needs_population or self.get("kdd population") is not None
@@ -101,31 +102,35 @@ def reproduce(
     *,
     quick: bool = False,
     out: Path,
+    page: Path | None = None,
     data_home: Path | None = None,
     download: bool = True,
     seed: int = 0,
     verbose: int = 0,
 ) -> Outcome:
-    """Make tables and figures of the paper, and run the cells they need.
+    """Make tables and figures of the paper.
 
-    Each finished cell is kept in ``out/cells``; it is not run again.
+    Finished cells are kept in ``out/cells`` and not run again.
 
     Parameters
     ----------
     tables, figures : tuple of int
-        Numbers in the paper. With all of them, ``out/reproduction.md`` is written, too.
+        Numbers in the paper. A run of all of them also writes ``out/reproduction.md``.
     quick : bool, default=False
-        Fewer samples, and without what is slow.
+        Fewer resamples, and without what is slow.
     out : Path
-        Folder for the files, made if missing.
+        Folder for the files, created if missing.
+    page : Path, default=None
+        Page whose generated blocks are replaced by those of this run, see
+        :mod:`studies.pages`.
     data_home : Path, default=None
         Folder with the datasets, see :func:`~studies.data.load_paper_dataset`.
     download : bool, default=True
-        Whether to go online for the datasets that are not there.
+        Whether to download missing datasets.
     seed : int, default=0
-        For every cell.
+        The seed of every cell.
     verbose : int, default=0
-        1 writes a line a cell to standard error, 2 adds the progress of each.
+        1 writes one line per cell to standard error, 2 adds the progress within cells.
 
     Returns
     -------
@@ -135,10 +140,14 @@ def reproduce(
     ------
     OSError
         If a file cannot be written, or a dataset is not the one of the paper.
+    ValueError
+        If a generated block is missing on the page.
     KeyboardInterrupt
-        With a message that says how to go on.
+        With a message that says how to continue.
     """
     plan = Plan(tables, figures, quick, seed)
+    if page is not None:
+        check_page(page, block_names(plan))
     out.mkdir(parents=True, exist_ok=True)
     datasets = Datasets(data_home, download)
     results, missing = _run_cells(plan, Results(out / "cells"), datasets, verbose)
@@ -152,14 +161,23 @@ def reproduce(
     pictures, figure_files, without_matplotlib = _draw(figures, findings, datasets, out)
     files += figure_files
     left_out = _left_out(plan, datasets, missing, without_matplotlib)
+    blocks = build_blocks(findings, built, pictures, left_out=left_out)
     if plan.is_complete:
-        page = build_page(findings, built, pictures, left_out=left_out)
-        files.append(write_bytes(out / "reproduction.md", page.encode()))
+        text = assemble("The paper, reproduced", _command(plan), blocks)
+        files.append(write_bytes(out / "reproduction.md", text.encode()))
+    if page is not None:
+        update_page(page, blocks, [out / path for path in pictures.values()])
+        files.append(page)
     return Outcome(built, tuple(files), left_out)
 
 
+def _command(plan: Plan) -> str:
+    quick = " --quick" if plan.quick else ""
+    return "python -m studies.paper" + quick + (f" --seed {plan.seed}" if plan.seed else "")
+
+
 def stored_result(results: Results, cell: Cell) -> dict[str, Any] | None:
-    """Return the result of a cell if it is kept and whole."""
+    """Return the stored result of a cell, or None if it is missing or incomplete."""
     result = results.get(cell)
     if not isinstance(result, dict) or not asdict(cell).items() <= result.items():
         return None
@@ -200,9 +218,9 @@ def _run_cells(
                 say.end("interrupted")
                 raise KeyboardInterrupt(
                     f"Interrupted; {len(results)} of {len(cells)} cells are finished and kept in "
-                    f"{store.folder}: the same command goes on from there."
+                    f"{store.folder}: the same command continues from there."
                 ) from interrupt
-            except RuntimeError as error:  # more than half of the samples could not be clustered
+            except RuntimeError as error:  # more than half of the resamples could not be clustered
                 missing[cell] = str(error)
                 say.end(f"failed: {error}")
                 continue
@@ -214,7 +232,7 @@ def _run_cells(
 
 def _run(cell: Cell, datasets: Datasets, verbose: int) -> dict[str, Any]:
     with warnings.catch_warnings():
-        # Dropped samples are counted in the result and told next to the table.
+        # Dropped resamples are counted in the result and reported beside the table.
         warnings.filterwarnings("ignore", category=RuntimeWarning)
         return run_cell(
             cell,
@@ -225,7 +243,7 @@ def _run(cell: Cell, datasets: Datasets, verbose: int) -> dict[str, Any]:
 
 
 def warm_up(algorithm: str) -> None:
-    """Let kernels be compiled, which would otherwise count in the first running time."""
+    """Compile the kernels, which would otherwise count in the first running time."""
     if not ALGORITHMS[algorithm].is_classifier:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -233,11 +251,11 @@ def warm_up(algorithm: str) -> None:
 
 
 class _Line:
-    """A line of progress on standard error, begun before the work and ended after it."""
+    """A line on standard error that is begun before the work and ended after it."""
 
     def __init__(self, text: str, verbose: int) -> None:
         self._enabled = verbose > 0
-        # Progress within the cell comes on lines of its own.
+        # Progress within the cell has lines of its own.
         self._write(f"{text} … " + ("\n" if verbose > 1 else ""))
 
     def end(self, text: str) -> None:
@@ -269,7 +287,7 @@ def _properties(plan: Plan, datasets: Datasets) -> dict[str, Properties]:
 def _draw(
     figures: tuple[int, ...], findings: Findings, datasets: Datasets, out: Path
 ) -> tuple[dict[int, str], list[Path], bool]:
-    """Draw figures; return their places for the page, the files, and whether that failed."""
+    """Draw figures; return their paths, the files, and whether matplotlib is missing."""
     pictures: dict[int, str] = {}
     files: list[Path] = []
     for number in figures:
@@ -279,7 +297,7 @@ def _draw(
             figure = draw_figure(number, panels_of(number, findings, data))
         except ImportError:
             return {}, [], True
-        # In a folder of their own, as the page expects them wherever it is copied to.
+        # In the folder in which the page expects them.
         folder = out / "images"
         folder.mkdir(exist_ok=True)
         for suffix, write in (("png", to_png), ("svg", to_svg)):
@@ -291,7 +309,7 @@ def _draw(
 def _left_out(
     plan: Plan, datasets: Datasets, missing: Mapping[Cell, str], without_matplotlib: bool
 ) -> str:
-    """Say in one sentence what is missing, and what to do about it."""
+    """Return one sentence about what is missing and what to do about it."""
     parts = []
     lost = [name for name in DATASETS if name in datasets.missing]
     if "kdd" not in lost and "kdd population" in datasets.missing:
@@ -301,7 +319,7 @@ def _left_out(
         wanted = _listed([_FILES.get(name, _FILES["kdd"]) for name in lost])
         online = "; the download failed" if datasets.download else ", or drop --offline"
         parts.append(
-            f"{names}, whose data was not found (put {wanted} into a folder and name it by "
+            f"{names}, whose data was not found (put {wanted} into a folder and name it with "
             f"--data or CORECLUST_DATA{online})"
         )
     failed = [cell for cell, reason in missing.items() if reason != NOT_FOUND]
@@ -312,7 +330,7 @@ def _left_out(
         if {1, 4, 5} & set(plan.tables):
             slow += [DATASET_TITLES[name] for name in QUICK_WITHOUT]
         if {4, 5} & set(plan.tables):
-            slow.append(f"the random forest beyond {_listed(list(QUICK_FOREST_SAMPLES))}")
+            slow.append(f"the random forest beyond {_listed(list(QUICK_FOREST_RESAMPLES))}")
         if {2, 3} & set(plan.tables):
             slow.append("most of Algorithm 2")
         if slow:

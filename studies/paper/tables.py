@@ -1,4 +1,4 @@
-"""The five tables of the paper, ours next to the published."""
+"""Builds the five tables of the paper, with our values next to the published ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.utils import Bunch
 from coreclust.metrics import cluster_agreement
 from studies.paper.cells import Cell
 from studies.paper.comparison import Column, Entry, Row, Table
-from studies.paper.plan import BOOTSTRAP_SAMPLES, Plan
+from studies.paper.plan import BOOTSTRAP_RESAMPLES, Plan
 from studies.paper.published import (
     ALGORITHM_NAMES,
     DATASETS,
@@ -28,24 +28,24 @@ from studies.paper.published import (
 )
 
 LEFT_OUT_BY_QUICK = "left out by --quick"
-TOO_LONG = "half a second a forest, for every pair of items"
+TOO_LONG = "half a second per forest is too long for every pair of items"
 
 
 @dataclass(frozen=True)
 class Findings:
-    """Everything the tables are made from.
+    """Results from which the tables are built.
 
     Attributes
     ----------
     plan : Plan
     results : mapping from Cell to dict
-        What :func:`~studies.paper.cells.run_cell` returned.
+        Return values of :func:`~studies.paper.cells.run_cell`.
     missing : mapping from Cell to str
         Why cells were not run.
     properties : mapping from str to Properties
-        Of the datasets.
+        Properties of the datasets.
     missing_data : mapping from str to str
-        Why datasets are not there.
+        Why datasets are missing.
     """
 
     plan: Plan
@@ -55,14 +55,14 @@ class Findings:
     missing_data: Mapping[str, str] = field(default_factory=dict)
 
     def why_not(self, cell: Cell | None) -> str:
-        """Say why there is no result of a cell."""
+        """Return why a cell has no result."""
         if cell is None:
             return f"not run: {LEFT_OUT_BY_QUICK if self.plan.quick else TOO_LONG}"
-        return f"not run: {self.missing.get(cell, 'not asked for')}"
+        return f"not run: {self.missing.get(cell, 'not requested')}"
 
 
 def build_table(number: int, findings: Findings) -> Table:
-    """Put a table together.
+    """Build a table.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def build_table(number: int, findings: Findings) -> Table:
 
 
 def properties_of(data: Bunch, n_population: int | None = None) -> Properties:
-    """Return what Table 1 says of a dataset.
+    """Return the properties of a dataset that Table 1 shows.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def properties_of(data: Bunch, n_population: int | None = None) -> Properties:
 def _property_row(findings: Findings, dataset: str, _algorithm: None) -> Row:
     paper, ours = PROPERTIES[dataset], findings.properties.get(dataset)
     names = ("size", "classes", "attributes", "major_class", "population")
-    tolerances = (0, 0, 0, 0.005, 0)  # the share of the major class was rounded
+    tolerances = (0, 0, 0, 0.005, 0)  # the share of the major class is rounded in the paper
     entries = tuple(
         Entry(None if ours is None else getattr(ours, name), getattr(paper, name), tolerance)
         for name, tolerance in zip(names, tolerances, strict=True)
@@ -135,7 +135,7 @@ def _quality_row(
         Entry(_of(apart, "purity_core"), paper.purity_core if trims else None),
         Entry(_of(apart, "weak"), paper.weak if trims else None),
     )
-    return Row(*key, _samples(cell), entries, _notes(findings, cell))
+    return Row(*key, _resamples(cell), entries, _notes(findings, cell))
 
 
 def _known_row(findings: Findings, dataset: str, algorithm: str) -> Row:
@@ -152,7 +152,7 @@ def _bootstrap_row(findings: Findings, dataset: str, algorithm: str) -> Row:
         Entry(_of(published.rerun, "purity_core"), published.paper.purity_core),
         Entry(_of(published.rerun, "weak"), published.paper.weak),
     )
-    return Row(*key, row.samples, row.entries + rerun, row.notes)
+    return Row(*key, row.resamples, row.entries + rerun, row.notes)
 
 
 def _agreement_row(findings: Findings, dataset: str, algorithm: str) -> Row:
@@ -178,8 +178,8 @@ def _agreement_row(findings: Findings, dataset: str, algorithm: str) -> Row:
     notes = dict.fromkeys(note for cell in cells for note in _notes(findings, cell))
     if known and bootstrap and known["reference"] != bootstrap["reference"]:
         notes["the two runs do not start from the same clustering"] = None
-    samples = " and ".join(_samples(cell) for cell in cells) if all(cells) else ""
-    return Row(*key, samples, tuple(entries), tuple(notes))
+    resamples = " and ".join(_resamples(cell) for cell in cells) if all(cells) else ""
+    return Row(*key, resamples, tuple(entries), tuple(notes))
 
 
 def _time_row(findings: Findings, dataset: str, algorithm: str) -> Row:
@@ -191,11 +191,11 @@ def _time_row(findings: Findings, dataset: str, algorithm: str) -> Row:
         Entry(
             None if result is None else result["seconds"],
             published.seconds,
-            comparable=cell is not None and cell.n_resamples == BOOTSTRAP_SAMPLES,
+            comparable=cell is not None and cell.n_resamples == BOOTSTRAP_RESAMPLES,
         ),
         Entry(published.rerun_seconds, published.seconds),
     )
-    return Row(*key, _samples(cell), entries, _notes(findings, cell))
+    return Row(*key, _resamples(cell), entries, _notes(findings, cell))
 
 
 def _agreement(
@@ -219,7 +219,7 @@ def _of(quality: Quality | None, measure: str) -> float | None:
     return None if quality is None else getattr(quality, measure)
 
 
-def _samples(cell: Cell | None) -> str:
+def _resamples(cell: Cell | None) -> str:
     return "" if cell is None else str(cell.n_resamples)
 
 
@@ -229,11 +229,11 @@ def _notes(findings: Findings, cell: Cell | None) -> tuple[str, ...]:
         return (findings.why_not(cell),)
     notes = []
     if result["n_dropped"]:
-        notes.append(f"{result['n_dropped']} samples could not be clustered and were dropped")
+        notes.append(f"{result['n_dropped']} resamples could not be clustered and were dropped")
     if not result["optimal"]:
-        notes.append("not proven to be the largest cores")
+        notes.append("the cores are not proven to be the largest")
     if any(math.isnan(cut["purity_core"]) for cut in result["noise"].values()):
-        notes.append("no core at all")
+        notes.append("no core found")
     return tuple(notes)
 
 

@@ -14,7 +14,6 @@ from sklearn.neighbors import KernelDensity
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from coreclust._checkpoint import fingerprint
 from coreclust._checkpoint.fingerprint import describe, differences, settings_of
 from coreclust.resampling import Bootstrap, ParametricBootstrap, SmoothedBootstrap, Subsample
 
@@ -29,12 +28,6 @@ def test_an_array_is_its_values_whatever_their_order_in_memory(array):
     other = array.copy()
     other.flat[-1] = 1.5 if other.flat[-1] != 1.5 else 2.5
     assert describe(other) != expected
-
-
-def test_blocks_do_not_matter(monkeypatch):
-    expected = describe(X)
-    monkeypatch.setattr(fingerprint, "_BLOCK", 20)
-    assert describe(X) == expected
 
 
 def test_a_memory_map_is_an_array(tmp_path):

@@ -18,10 +18,11 @@ from sklearn.svm import SVC
 
 from coreclust import CoreClustering, LabelEnsemble, core_clustering
 from coreclust._checkpoint import folder as checkpoint
-from coreclust._sampling.labeling import Block
+from coreclust._sampling.fit import choose_engine, open_checkpoint
 from coreclust._sampling.problem import check_problem
 from coreclust._utils import files
 from coreclust.cluster import HierarchicalClustering, KMeans
+from coreclust.evidence._labeling import Block
 from coreclust.resampling import Bootstrap, KnownDistribution, Subsample
 
 
@@ -57,7 +58,8 @@ def piece_a_block(monkeypatch):
 def checkpoint_of(path, X, engine="auto"):
     """The checkpoint of a fit, opened by itself."""
     cc = CoreClustering(KMeans(3, n_init=2), random_state=0, engine=engine, checkpoint=path)
-    return cc._open_checkpoint(check_problem(cc, cc.estimator, X, None, None))
+    problem = check_problem(cc, cc.estimator, X, None, None)
+    return open_checkpoint(problem, cc, choose_engine(problem, cc))
 
 
 def pieces(path):

@@ -16,7 +16,7 @@ def test_demo(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "150 flowers" in done.stdout
     assert "items are core" in done.stdout
-    assert "all_together" in done.stdout
+    assert done.stdout.splitlines()[2].split()[:4] == ["cluster", "items", "core", "weak"]
     folder = tmp_path / "coreclust-demo"
     assert sorted(path.name for path in folder.iterdir()) == [
         "core_clusters.csv",
@@ -38,7 +38,7 @@ def test_demo_twice_gives_the_same_files(tmp_path):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
-def test_without_matplotlib_there_is_a_table_but_no_picture(tmp_path):
+def test_without_matplotlib_there_is_a_table_but_no_plot(tmp_path):
     script = (
         "import sys; sys.modules['matplotlib'] = None; sys.modules['matplotlib.figure'] = None; "
         "from coreclust.cli import main; sys.exit(main(['demo', '--resamples', '60']))"
@@ -47,7 +47,7 @@ def test_without_matplotlib_there_is_a_table_but_no_picture(tmp_path):
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert "No picture: matplotlib is missing" in done.stdout
+    assert "No plot; it needs matplotlib" in done.stdout
     assert (tmp_path / "coreclust-demo" / "core_clusters.csv").exists()
 
 

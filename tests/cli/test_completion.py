@@ -1,24 +1,26 @@
-"""Completion, by the shell itself."""
+"""Completion, tested by the shells themselves."""
 
 import shutil
 import subprocess
 
 import pytest
+import shtab
 
-from coreclust.cli.completion import bash_script, commands_of, fish_script, zsh_script
+from coreclust.cli.completion import SHELLS, completion_script, subcommands
 from coreclust.cli.main import make_parser
 
 
 @pytest.fixture(scope="module")
 def bash():
-    return bash_script(commands_of(make_parser()))
+    return completion_script(make_parser(), "bash")
 
 
 def complete(script, words, cwd):
-    """Ask bash what may follow."""
+    """Return what bash offers for the last word."""
     line = " ".join(f"'{word}'" for word in words)
     ask = (
-        f"COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _coreclust; "
+        f"COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; "
+        '_shtab_coreclust coreclust "${COMP_WORDS[COMP_CWORD]}"; '
         'printf "%s\\n" "${COMPREPLY[@]}"'
     )
     done = subprocess.run(
@@ -37,12 +39,12 @@ def complete(script, words, cwd):
         (["coreclust", "fit", "--al"], ["--algorithm", "--alpha"]),
         (["coreclust", "fit", "--algorithm", "t"], ["tkmeans", "tclust"]),
         (["coreclust", "select", "--algorithm", "r"], [""]),
-        (["coreclust", "select", "--reference", ""], ["uniform", "permuted"]),
+        (["coreclust", "select", "--null", ""], ["uniform", "permuted"]),
         (["coreclust", "fit", "my"], ["my data.csv"]),
         (["coreclust", "fit", "my data.csv", "--out", "re"], ["results"]),
         (["coreclust", "fit", "my data.csv", "-k", ""], [""]),
-        (["coreclust", "completion", ""], ["bash", "zsh", "fish"]),
-        (["coreclust", "reproduce", "--table", ""], ["1", "2", "3", "4", "5"]),
+        (["coreclust", "fit", "my data.csv", "--noise", "a"], ["apart", "absent"]),
+        (["coreclust", "completion", ""], list(SHELLS)),
     ],
 )
 def test_bash_completes(words, expected, bash, tmp_path):
@@ -51,21 +53,26 @@ def test_bash_completes(words, expected, bash, tmp_path):
     assert complete(bash, words, tmp_path) == expected
 
 
+def flags_of(command):
+    return {flag for action in command._actions for flag in action.option_strings}
+
+
 def test_bash_knows_every_option_of_every_command(bash, tmp_path):
-    for command in commands_of(make_parser()):
-        expected = {flag for option in command.options for flag in option.flags}
-        assert set(complete(bash, ["coreclust", command.name, "-"], tmp_path)) == expected
+    for name, command in subcommands(make_parser()).items():
+        assert set(complete(bash, ["coreclust", name, "-"], tmp_path)) == flags_of(command)
 
 
-@pytest.mark.parametrize("make", [zsh_script, fish_script])
-def test_other_shells_are_told_of_every_option(make):
-    commands = commands_of(make_parser())
-    script = make(commands)
-    for command in commands:
-        assert command.name in script
-        for option in command.options:
-            for flag in option.flags:
-                assert (flag if make is zsh_script else f" {flag.lstrip('-')}") in script
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_shell_is_told_of_every_option(shell):
+    script = completion_script(make_parser(), shell)
+    for name, command in subcommands(make_parser()).items():
+        assert name in script
+        for flag in flags_of(command):
+            assert (f" {flag.lstrip('-')} " if shell == "fish" else flag.lstrip("-")) in script
+
+
+def test_the_shells_are_those_of_shtab():
+    assert set(SHELLS) == set(shtab.SUPPORTED_SHELLS)
 
 
 def only_with(shell):
@@ -73,14 +80,9 @@ def only_with(shell):
 
 
 @pytest.mark.parametrize(
-    ("shell", "make"),
-    [
-        ("bash", bash_script),
-        pytest.param("zsh", zsh_script, marks=only_with("zsh")),
-        pytest.param("fish", fish_script, marks=only_with("fish")),
-    ],
+    "shell", [pytest.param(shell, marks=only_with(shell)) for shell in ("bash", "zsh", "fish")]
 )
-def test_the_scripts_are_scripts(shell, make):
-    script = make(commands_of(make_parser()))
+def test_the_scripts_have_no_syntax_errors(shell):
+    script = completion_script(make_parser(), shell)
     done = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""The parts of the exact search, each against what it promises."""
+"""Tests of the parts of the exact search."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from coreclust.clique._branch import branch_and_bound
-from coreclust.clique._conflicts import _steady_items, conflict_free_set, conflict_graph
+from coreclust.clique._conflicts import conflict_free_set, conflict_graph
 from coreclust.clique._deadline import Deadline
 from coreclust.clique._folding import FoldedGraph
 from coreclust.clique._graph import Graph
@@ -15,7 +15,8 @@ from coreclust.clique._local_search import improve_independent_set, prefer_low_n
 from coreclust.clique._reductions import reduce_graph
 from coreclust.clique._solve import largest_independent_set
 from coreclust.evidence import apart_table
-from coreclust.evidence._counting import pack_labels, row_bits
+from coreclust.evidence._counting import pack_labels
+from coreclust.evidence._packed import _row_bits
 from twins import (
     adjacencies,
     clique_number,
@@ -143,7 +144,7 @@ def test_steady_items_have_no_conflicts_among_each_other(case):
     labels, alpha = case
     n, m = labels.shape
     packed = pack_labels(labels, np.arange(n), "apart")
-    steady = np.flatnonzero(_steady_items(packed, apart_table(alpha, n, m)))
+    steady = np.flatnonzero(packed.steady_items(apart_table(alpha, n, m)))
     edges = core_graph(labels, steady, alpha)
     assert (edges | np.eye(len(steady), dtype=bool)).all()
 
@@ -153,7 +154,7 @@ def test_most_items_of_a_stable_cluster_are_steady():
     labels = np.where(rng.random((500, 400)) < 0.005, 1, 0)
     labels[rng.random((500, 400)) < 0.37] = -2
     packed = pack_labels(labels, np.arange(500), "apart")
-    assert _steady_items(packed, apart_table(0.1, 500, 400)).mean() > 0.9
+    assert packed.steady_items(apart_table(0.1, 500, 400)).mean() > 0.9
 
 
 @given(ensembles())
@@ -168,14 +169,14 @@ def test_the_conflict_graph_is_the_complement_of_the_core_graph(case):
         graph.to_sparse().toarray().astype(bool), conflicts[np.ix_(kept, kept)]
     )
     assert is_independent(conflicts, kept[start])
-    # What was ruled out is in no largest core.
+    # No item that was ruled out is in a largest core.
     for item in np.setdiff1d(np.arange(n), kept):
         assert n - conflicts[item].sum() < start.sum()
 
 
 def test_row_bits():
     bits = np.array([[0, 2**64 - 1], [5, 1]], dtype=np.uint64)
-    np.testing.assert_array_equal(row_bits(bits), [64, 3])
+    np.testing.assert_array_equal(_row_bits(bits), [64, 3])
 
 
 @given(label_matrices(max_items=9, max_samples=14), st.sampled_from([0.1, 0.3, 0.6]))

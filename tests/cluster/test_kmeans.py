@@ -41,7 +41,7 @@ def test_same_inertia_as_scikit_learn_from_the_same_centers(seed):
 
 
 def lloyd_twin(X, weights, centers):
-    """Lloyd's algorithm, plainly, from centers that leave no cluster empty."""
+    """Lloyd's algorithm in plain numpy, from centers that leave no cluster empty."""
     labels = None
     while True:
         distances = ((X[:, None] - centers[None]) ** 2).sum(-1)
@@ -61,7 +61,7 @@ def lloyd_twin(X, weights, centers):
 
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=60)
-def test_bounds_change_nothing(seed):
+def test_same_result_as_plain_lloyd(seed):
     X, k = mixture(seed)
     rng = np.random.default_rng([2, seed])
     weights = rng.random(len(X)) + 0.1
@@ -102,7 +102,7 @@ def test_seeding_with_weights_draws_like_copies():
 
 
 def test_mean_inertia_is_no_worse_than_scikit_learns():
-    # Over 8 datasets and 15 seeds; a worse seeding shows as several percent.
+    # Over 8 datasets and 15 seeds; a worse seeding would differ by several percent.
     ratios = []
     for data_seed in range(8):
         X, _ = mixture(data_seed, n=200, d=4, k=6)
@@ -139,7 +139,7 @@ def test_fewer_distinct_rows_than_clusters():
     assert np.isfinite(kmeans.cluster_centers_).all()
 
 
-def test_items_of_no_weight_get_a_label_but_no_say():
+def test_items_of_weight_zero_get_a_label_but_do_not_move_centers():
     X = np.array([[0.0], [1.0], [10.0], [11.0], [1000.0]])
     kmeans = KMeans(2, random_state=0).fit(X, sample_weight=[1, 1, 1, 1, 0])
     np.testing.assert_allclose(np.sort(kmeans.cluster_centers_.ravel()), [0.5, 10.5])

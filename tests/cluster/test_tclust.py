@@ -374,7 +374,7 @@ def test_parameters_out_of_range_are_refused(blobs, name, value):
     with pytest.raises(ValueError, match=f"'{name}' parameter of TClust must be"):
         TClust(2, **{name: value}).fit(blobs)
     with pytest.raises(ValueError, match=f"'{name}' parameter of TClust must be"):
-        TClust(2, **{name: value})._batch_labeler(blobs)
+        TClust(2, **{name: value}).__coreclust_native__().label_drawn(blobs)
 
 
 @pytest.mark.parametrize("equal_weights", [False, True])
@@ -389,8 +389,9 @@ def test_a_batch_has_the_labels_of_the_estimator(blobs, name, equal_weights):
     counts[4, :4] = 1  # trims too much of them
     seeds = rng.integers(2**31, size=15)
     estimator = TClust(4, trim=0.1, equal_weights=equal_weights, n_init=10, n_refine=3)
-    labeler = pickle.loads(pickle.dumps(estimator._batch_labeler(X)))  # noqa: S301
-    labels, failed = labeler(counts, seeds)
+    offer = estimator.__coreclust_native__()
+    labeler = pickle.loads(pickle.dumps(offer.label_drawn(X)))  # noqa: S301
+    labels, failed, _ = labeler(counts, seeds)
     np.testing.assert_array_equal(np.flatnonzero(failed), [3, 4])
     for resample in np.flatnonzero(~failed):
         items = np.flatnonzero(counts[resample])
@@ -398,5 +399,5 @@ def test_a_batch_has_the_labels_of_the_estimator(blobs, name, equal_weights):
         estimator.set_params(random_state=int(seeds[resample]))
         expected[items] = estimator.fit_predict(X[items], sample_weight=counts[resample, items])
         np.testing.assert_array_equal(labels[resample], expected)
-    again, _ = labeler(counts[::-1], seeds[::-1])
+    again, _, _ = labeler(counts[::-1], seeds[::-1])
     np.testing.assert_array_equal(again[::-1], labels)

@@ -188,7 +188,7 @@ def test_predict_repeats_the_labels_and_trims_what_is_far(blobs):
     assert everything.predict([[1e6, 0.0]]) >= 0
 
 
-def test_items_without_weight_have_a_label_and_no_say(blobs):
+def test_items_of_weight_zero_get_a_label_but_do_not_move_centers(blobs):
     weight = np.r_[np.zeros(5), np.ones(55)]
     found = TrimmedKMeans(3, random_state=0).fit(blobs, sample_weight=weight)
     without = TrimmedKMeans(3, random_state=0).fit(blobs[5:])
@@ -216,7 +216,7 @@ def test_too_few_items_are_refused():
     with pytest.raises(ValueError, match="n_clusters=3 is more than the 2 distinct items"):
         TrimmedKMeans(3).fit(X)
     with pytest.raises(ValueError, match="n_clusters=3 is more than the 2 distinct items"):
-        TrimmedKMeans(3)._batch_labeler(X)
+        TrimmedKMeans(3).__coreclust_native__().label_drawn(X)
     with pytest.raises(ValueError, match=r"trim=0.95 keeps 1 of n_samples=20.*n_clusters=2"):
         TrimmedKMeans(2, trim=0.95).fit(X)
     with pytest.raises(ValueError, match="squares are too large"):
@@ -275,8 +275,9 @@ def test_a_batch_has_the_labels_of_the_estimator(blobs, name):
     counts[4, :4] = 1  # trims too much of them
     seeds = rng.integers(2**31, size=20)
     estimator = TrimmedKMeans(4, trim=0.1, n_init=10, n_refine=3)
-    labeler = pickle.loads(pickle.dumps(estimator._batch_labeler(X)))  # noqa: S301
-    labels, failed = labeler(counts, seeds)
+    offer = estimator.__coreclust_native__()
+    labeler = pickle.loads(pickle.dumps(offer.label_drawn(X)))  # noqa: S301
+    labels, failed, _ = labeler(counts, seeds)
     np.testing.assert_array_equal(np.flatnonzero(failed), [3, 4])
     for resample in np.flatnonzero(~failed):
         items = np.flatnonzero(counts[resample])
@@ -284,5 +285,5 @@ def test_a_batch_has_the_labels_of_the_estimator(blobs, name):
         estimator.set_params(random_state=int(seeds[resample]))
         expected[items] = estimator.fit_predict(X[items], sample_weight=counts[resample, items])
         np.testing.assert_array_equal(labels[resample], expected)
-    again, _ = labeler(counts[::-1], seeds[::-1])
+    again, _, _ = labeler(counts[::-1], seeds[::-1])
     np.testing.assert_array_equal(again[::-1], labels)

@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 from coreclust.evidence import (
     apart_table,
-    confidence_table,
+    bound_table,
     cooccurrence_estimate,
     least_seen,
     pair_test,
@@ -20,11 +20,11 @@ from twins import is_edge
 alphas = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)
 
 
-@given(alpha=alphas, n_items=st.integers(2, 500), n_samples=st.integers(0, 60))
-def test_the_table_is_the_paper_rule_for_every_count(alpha, n_items, n_samples):
-    table = apart_table(alpha, n_items, n_samples)
-    assert table.shape == (n_samples + 1,)
-    for seen in range(n_samples + 1):
+@given(alpha=alphas, n_items=st.integers(2, 500), n_resamples=st.integers(0, 60))
+def test_the_table_is_the_paper_rule_for_every_count(alpha, n_items, n_resamples):
+    table = apart_table(alpha, n_items, n_resamples)
+    assert table.shape == (n_resamples + 1,)
+    for seen in range(n_resamples + 1):
         for apart in range(seen + 1):
             assert (apart <= table[seen]) == is_edge(seen - apart, seen, n_items, alpha)
 
@@ -37,7 +37,7 @@ def test_the_table_never_falls(alpha, n_items):
 def test_a_pair_exactly_at_the_threshold_is_an_edge():
     assert (8 + Fraction(1, 10)) / 9 == Fraction(9, 10)
     assert (8 + 1 / 10) / 9 < 0.9  # what floats make of it
-    assert apart_table(0.1, n_items=10, n_samples=8)[8] == 0
+    assert apart_table(0.1, n_items=10, n_resamples=8)[8] == 0
     assert cooccurrence_estimate(8, 8, n_items=10) >= 0.9
 
 
@@ -72,7 +72,7 @@ def test_the_error_of_the_confidence_rule_is_at_most_its_level(alpha, level):
     And no more could be allowed: with one more time apart the level is exceeded. A pair
     below 1 - alpha passes less often still.
     """
-    table = confidence_table(float(alpha), level, 2000)
+    table = bound_table(float(alpha), level, 2000)
     for seen in [10, 11, 28, 29, 50, 99, 100, 250, 400, 777, 1000, 2000]:
         apart = int(table[seen])
         error = binomial_cdf(apart, seen, alpha) if apart >= 0 else 0
@@ -92,17 +92,17 @@ def test_the_confidence_rule_is_the_clopper_pearson_bound(seen, apart, alpha, le
     test = binomtest(seen - apart, seen, 0.5, alternative="greater")
     bound = test.proportion_ci(confidence_level=1 - level, method="exact").low
     assume(abs(bound - (1 - alpha)) > 1e-9)
-    assert (apart <= confidence_table(alpha, level, seen)[seen]) == (bound >= 1 - alpha)
+    assert (apart <= bound_table(alpha, level, seen)[seen]) == (bound >= 1 - alpha)
 
 
-@given(alpha=st.floats(0, 1), level=st.floats(1e-9, 0.5), n_samples=st.integers(1, 150))
-def test_the_confidence_table_climbs_slowly_and_starts_where_it_says(alpha, level, n_samples):
-    table = confidence_table(alpha, level, n_samples)
+@given(alpha=st.floats(0, 1), level=st.floats(1e-9, 0.5), n_resamples=st.integers(1, 150))
+def test_the_bound_table_climbs_slowly_and_starts_where_it_says(alpha, level, n_resamples):
+    table = bound_table(alpha, level, n_resamples)
     assert set(np.diff(table).tolist()) <= {0, 1}
-    assert (table <= np.arange(n_samples + 1)).all()
+    assert (table <= np.arange(n_resamples + 1)).all()
     first = np.flatnonzero(table >= 0)
     needed = least_seen(alpha, level)
-    if needed > n_samples:
+    if needed > n_resamples:
         assert first.size == 0 or bdtr(0, first[0], alpha) == pytest.approx(level)
     elif bdtr(0, needed, alpha) != pytest.approx(level):
         assert first[0] == needed
@@ -131,14 +131,14 @@ def test_pair_tests_at_the_ends():
     assert isinstance(unseen.together, bool)
     assert pair_test(9, 9, 10, alpha=0, confidence=0.95).p_value == 1
     assert pair_test(0, 9, 10, alpha=1, confidence=0.95).together
-    assert confidence_table(0, 0.05, 50).max() == -1
-    np.testing.assert_array_equal(confidence_table(1, 0.05, 3), [0, 1, 2, 3])
+    assert bound_table(0, 0.05, 50).max() == -1
+    np.testing.assert_array_equal(bound_table(1, 0.05, 3), [0, 1, 2, 3])
 
 
-@given(alpha=st.fractions(0, 1, max_denominator=60), n_samples=st.integers(1, 60))
-def test_without_a_prior_the_rule_is_that_of_algorithm_2(alpha, n_samples):
-    table = apart_table(float(alpha), None, n_samples)
-    for seen in range(1, n_samples + 1):
+@given(alpha=st.fractions(0, 1, max_denominator=60), n_resamples=st.integers(1, 60))
+def test_without_a_prior_the_rule_is_that_of_algorithm_2(alpha, n_resamples):
+    table = apart_table(float(alpha), None, n_resamples)
+    for seen in range(1, n_resamples + 1):
         passing = [d for d in range(seen + 1) if Fraction(seen - d, seen) >= 1 - alpha]
         assert table[seen] == max(passing, default=-1)
     assert table[0] == (-1 if alpha < 1 else 0)

@@ -7,9 +7,7 @@ from coreclust._utils.constants import NOISE_RULES
 from coreclust.evidence._counting import (
     group_counts,
     joint_counts,
-    matrix_counts,
     pack_labels,
-    pair_counts,
 )
 from twins import ABSENT, NOISE, counts, label_matrices
 
@@ -20,7 +18,7 @@ noise_rules = st.sampled_from(sorted(NOISE_RULES))
 def test_matrix_counts_follow_the_definition(labels, noise):
     together, seen = counts(labels, noise)
     packed = pack_labels(labels, np.arange(len(labels)), noise)
-    found_together, found_seen = matrix_counts(packed)
+    found_together, found_seen = packed.matrix_counts()
     np.testing.assert_array_equal(found_together, together)
     np.testing.assert_array_equal(found_seen, seen)
 
@@ -30,7 +28,7 @@ def test_pair_counts_of_a_subset_in_any_order(labels, noise, data):
     items = np.array(data.draw(st.permutations(range(len(labels)))))
     items = items[: data.draw(st.integers(1, len(items)))]
     first, second = np.indices((items.size, items.size)).reshape(2, -1)
-    found = pair_counts(pack_labels(labels, items, noise), first, second)
+    found = pack_labels(labels, items, noise).pair_counts(first, second)
     for got, expected in zip(found, counts(labels, noise), strict=True):
         np.testing.assert_array_equal(got, expected[items[first], items[second]])
 
@@ -62,11 +60,11 @@ def test_joint_counts_follow_the_definition(labels, noise):
 def test_any_integer_type_and_memory_order(dtype, order):
     labels = np.array([[0, 1, -2, 3], [0, 2, 1, 3], [-1, -1, 1, 3]], dtype=dtype, order=order)
     labels.flags.writeable = False
-    together, _ = matrix_counts(pack_labels(labels, np.arange(3), "apart"))
+    together, _ = pack_labels(labels, np.arange(3), "apart").matrix_counts()
     np.testing.assert_array_equal(together, counts(labels.astype(int))[0])
 
 
 def test_hundreds_of_labels_in_a_sample():
     labels = np.random.default_rng(0).integers(0, 300, size=(400, 70))
-    together, _ = matrix_counts(pack_labels(labels, np.arange(400), "apart"))
+    together, _ = pack_labels(labels, np.arange(400), "apart").matrix_counts()
     np.testing.assert_array_equal(together, counts(labels)[0])

@@ -188,7 +188,7 @@ def test_bad_labels():
 
 def test_the_share_of_labels_that_are_there():
     labels = np.array([[0, -2, 1, -1], [-2, -2, 0, 0]])
-    assert LabelEnsemble(labels).present_share == 5 / 8
+    assert LabelEnsemble(labels).pair_share == (5 / 8) ** 2
 
 
 def test_labels_too_large_for_a_whole_number_are_refused():

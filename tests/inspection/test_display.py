@@ -30,7 +30,7 @@ def test_fitted_it_shows_the_verdict_and_the_clusters(fitted):
     assert head.split() == ["cluster", "items", "core", "weak", "weak", "fraction"]
     assert len({len(row) for row in [head, *rows]}) == 1
     for core, row in zip(fitted.cores_, rows, strict=True):
-        counts = [core.label, core.size, core.core.size, core.weak.size]
+        counts = [core.label, core.n_items, core.n_core, core.weak.size]
         assert row.split()[:4] == [str(count) for count in counts]
 
 

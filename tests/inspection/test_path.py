@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from coreclust import CoreClustering, LabelEnsemble, core_clusters
 from coreclust.cluster import KMeans, TrimmedKMeans
 from coreclust.cores import core_path
+from coreclust.evidence import CoreRule
 from coreclust.resampling import KnownDistribution
 
 ALPHAS = [0.0, 0.02, 0.1, 0.13, 0.25, 0.5, 0.9, 1.0]
@@ -38,7 +39,7 @@ def test_a_path_is_a_cut_at_every_value(seed, shakiness, noise, confidence):
     labels[shaky] = rng.integers(-2, 3, size=shaky.sum())
     ensemble = LabelEnsemble(labels)
     rules = [(alpha, confidence) for alpha in ALPHAS]
-    path = core_path(ensemble, reference, rules, noise=noise)
+    path = core_path(ensemble, reference, [CoreRule(*rule, noise=noise) for rule in rules])
     for (alpha, _), cores in zip(rules, path, strict=True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
@@ -60,13 +61,13 @@ def test_the_path_of_an_estimator(cc):
     np.testing.assert_array_equal(path.values, [0.05, 0.1, 0.3])
     for alpha, labels, sizes in zip(path.values, path.labels, path.core_sizes, strict=True):
         cut = cc.recut(alpha=alpha)
-        assert sizes.tolist() == [core.core.size for core in cut.cores_]
+        assert sizes.tolist() == [core.n_core for core in cut.cores_]
         assert np.bincount(labels[labels >= 0], minlength=3).tolist() == sizes.tolist()
     assert path.weak_fraction.tolist() == [np.mean(labels < 0) for labels in path.labels]
     assert repr(path) == "CorePath(alpha from 0.05 to 0.3, 3 values)"
     frame = path.to_frame()
     assert frame.columns[0] == "alpha"
-    assert frame["core"].tolist() == path.core_sizes.ravel().tolist()
+    assert frame["n_core"].tolist() == path.core_sizes.ravel().tolist()
     assert cc.alpha_path().values.size >= 49
 
 
@@ -76,7 +77,7 @@ def test_the_path_of_confidences(cc):
     assert (np.diff(path.core_sizes, axis=0) <= 0).all()
     for confidence, sizes in zip(path.values, path.core_sizes, strict=True):
         cut = cc.recut(confidence=confidence)
-        assert sizes.tolist() == [core.core.size for core in cut.cores_]
+        assert sizes.tolist() == [core.n_core for core in cut.cores_]
     strict = cc.recut(confidence=0.9).alpha_path([0.1, 0.2])
     assert strict.core_sizes[0].tolist() == path.core_sizes[1].tolist()
 
@@ -126,24 +127,24 @@ def test_hopeless_alphas_are_left_out_by_default():
     labels = np.where(np.random.default_rng(0).random((400, 200)) < 0.37, -2, 0)
     cc = CoreClustering(KMeans(1), n_resamples=200, random_state=0).fit(np.arange(400.0)[:, None])
     assert 0.01 < cc.alpha_path().values[0] < 0.03
-    assert core_path(LabelEnsemble(labels), np.zeros(400, int), [(0.5, None)])[0][0].optimal
+    assert core_path(LabelEnsemble(labels), np.zeros(400, int), [CoreRule(0.5)])[0][0].optimal
 
 
 def test_a_path_says_when_its_time_was_up():
     rng = np.random.default_rng(0)
     ensemble = LabelEnsemble(rng.integers(0, 2, size=(150, 40)))
     with pytest.warns(UserWarning, match="time_limit=0 was too little"):
-        core_path(ensemble, np.zeros(150, int), [(0.4, None)], time_limit=0)
+        core_path(ensemble, np.zeros(150, int), [CoreRule(0.4, time_limit=0)])
 
 
 def test_rules_must_be_in_order_and_right(cc):
     how = (cc.ensemble_, cc.reference_labels_)
     with pytest.raises(ValueError, match="rules must be in order"):
-        core_path(*how, [(0.5, None), (0.1, None)])
+        core_path(*how, [CoreRule(0.5), CoreRule(0.1)])
     with pytest.raises(ValueError, match="alpha must be"):
-        core_path(*how, [(7, None)])
+        core_path(*how, [CoreRule(7)])
     with pytest.raises(ValueError, match="guarantee must be"):
-        core_path(*how, [(0.1, 0.9)], guarantee="nonsense")
+        core_path(*how, [CoreRule(0.1, 0.9, "nonsense")])
 
 
 @pytest.mark.parametrize(

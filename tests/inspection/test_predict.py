@@ -10,9 +10,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from coreclust import CoreClustering, LabelEnsemble, core_clusters
-from coreclust._sampling.models import CenterModel, EstimatorModel
+from coreclust._sampling.models import EstimatorModel
 from coreclust.cluster import HierarchicalClustering, KMeans, TrimmedKMeans
-from coreclust.evidence import apart_table, confidence_table
+from coreclust.cluster._kmeans import CenterModel
+from coreclust.evidence import apart_table, bound_table
 from coreclust.resampling import Bootstrap, KnownDistribution, SmoothedBootstrap, Subsample
 
 RNG = np.random.default_rng(3)
@@ -91,10 +92,10 @@ def test_items_of_the_core_are_at_home_when_all_are_labeled(blobs):
 
 def test_confidence_counts_for_new_items_too(blobs):
     cc = fit(KMeans(3), blobs, confidence=0.9, n_resamples=400)
-    sizes = np.array([core.size for core in cc.cores_])
+    sizes = np.array([core.n_items for core in cc.cores_])
     level = 0.1 / (sizes * (sizes - 1) // 2).sum()
     labels = np.column_stack([model.label(NEW) for model in cc._models])
-    expected = by_definition(cc, labels, confidence_table(0.1, level, 400))
+    expected = by_definition(cc, labels, bound_table(0.1, level, 400))
     np.testing.assert_array_equal(cc.predict(NEW), expected)
     assert (cc.predict(NEW) >= 0).sum() <= (cc.recut(confidence=None).predict(NEW) >= 0).sum()
 

@@ -22,14 +22,14 @@ def fixed(labels, **parameters):
 def test_numbers_are_those_of_the_fit(fitted):
     weak = fitted.weak_sample_indices_.size
     assert weak > 0
-    shares = [1 - core.core.size / core.size for core in fitted.cores_]
+    shares = [1 - core.n_core / core.n_items for core in fitted.cores_]
     worst = fitted.cores_[int(np.argmax(shares))]
     text = verdict(fitted)
     assert f"{round(100 * weak / 60)} % of items are weak" in text
     assert f"{60 - weak} of 60 items are core, {weak} weak." in text
     name = fitted.cluster_names_[worst.label]
     assert f"cluster {name} is the shaky one" in headline(fitted)
-    assert f"Of the {worst.size} items of cluster {name}, {worst.weak.size} are weak." in text
+    assert f"Of the {worst.n_items} items of cluster {name}, {worst.n_weak} are weak." in text
     assert "at least 0.9" in text
     assert "at least 0.8" in verdict(fitted.recut(alpha=0.2))
     assert "\n" not in text

@@ -1,6 +1,7 @@
-"""Small pictures of displays, to be compared with those kept in references/.
+"""Small pictures of displays, to compare with the pictures in references/.
 
-``PYTHONPATH=tests python -m plotting.pictures`` draws the references again; look at them first.
+``PYTHONPATH=tests python -m plotting.pictures`` draws the references again; look at them before
+committing them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SIZE = (72, 48)
 
 
 def scatter(**changes):
-    """Three arcs with a core each, and four trimmed items."""
+    """Three arcs with one core each, and four trimmed items."""
     angle = np.linspace(0, 2 * np.pi, 64)
     reference = np.repeat([0, 1, 2, -1], [20, 20, 20, 4])
     labels = np.where(np.arange(64) % 3 == 0, -1, reference)
@@ -56,7 +57,7 @@ def heatmap(**changes):
 
 
 def alpha_path(**changes):
-    """Four lines that fall."""
+    """Four falling lines."""
     alphas = np.arange(1, 51) / 100
     fractions = np.clip(np.array([0.9, 0.6, 0.3, 0.0]) - alphas[:, None], 0, 1)
     arguments = {
@@ -81,7 +82,7 @@ def cluster_sizes(**changes):
 
 
 def strength(**changes):
-    """Three clusters from firm to loose."""
+    """Three clusters, from stable to loose."""
     rank = np.tile(np.linspace(0, 1, 40), 3)
     reference = np.repeat([0, 1, 2], 40)
     strengths = 1 - rank**3 * (0.1 + 0.2 * reference)
@@ -100,7 +101,7 @@ PICTURES = {draw.__name__: draw for draw in (scatter, heatmap, alpha_path, clust
 def small(display):
     """Return what is inside the axes of a display as a small gray picture.
 
-    Without the letters around them, whose size is the business of matplotlib's release.
+    The text around the axes is left out, because its size depends on the release of matplotlib.
     """
     canvas = FigureCanvasAgg(display.figure_)
     canvas.draw()
@@ -118,7 +119,7 @@ def distance(left, right):
 
 
 def reference(name):
-    """Return the picture that is kept."""
+    """Return the reference picture."""
     return Image.open(io.BytesIO((REFERENCES / f"{name}.png").read_bytes()))
 
 

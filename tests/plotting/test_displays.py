@@ -1,4 +1,4 @@
-"""What is drawn, by the parts of the figure."""
+"""Tests the parts of the figures that displays draw."""
 
 from itertools import pairwise
 
@@ -11,7 +11,6 @@ from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import make_blobs
 
 from coreclust import CoreClustering
-from coreclust._inspection.tables import item_strengths
 from coreclust.plotting import (
     AlphaPathDisplay,
     ClusterSizesDisplay,
@@ -135,15 +134,15 @@ class TestHeatmap:
         assert display.ax_.get_title().startswith("60 items")
         assert len(display.ax_.lines) == 2 * 2  # borders of three clusters
 
-    def test_a_sample_is_told_of(self, fitted):
+    def test_the_title_says_that_items_are_left_out(self, fitted):
         display = CooccurrenceDisplay.from_estimator(fitted, max_items=20)
         n_drawn = len(display.matrix)
         assert 15 <= n_drawn <= 20
-        assert display.ax_.get_title().startswith(f"a resample of {n_drawn} of 60 items")
+        assert display.ax_.get_title().startswith(f"{n_drawn} of 60 items")
         again = CooccurrenceDisplay.from_estimator(fitted, max_items=20)
         np.testing.assert_array_equal(display.matrix, again.matrix)
 
-    def test_above_1500_items_it_samples(self):
+    def test_at_most_1500_items_are_drawn(self):
         X = np.repeat([[0.0, 0.0], [5.0, 5.0]], 800, axis=0)
         X += np.random.default_rng(0).normal(size=X.shape)
         cc = CoreClustering(KMeans(2, n_init=1), n_resamples=40, random_state=0).fit(X)
@@ -176,7 +175,7 @@ class TestAlphaPath:
         display = AlphaPathDisplay.from_estimator(fitted, path=path)
         *lines, overall, mark = display.ax_.lines
         for cluster, line in enumerate(lines):
-            expected = [1 - cores[cluster].core.size / cores[cluster].size for cores in path.cores]
+            expected = [cores[cluster].n_weak / cores[cluster].n_items for cores in path.cores]
             np.testing.assert_array_equal(line.get_xdata(), [0.05, 0.1, 0.3])
             np.testing.assert_allclose(line.get_ydata(), expected)
         np.testing.assert_array_equal(overall.get_ydata(), path.weak_fraction)
@@ -187,16 +186,18 @@ class TestAlphaPath:
         np.testing.assert_array_equal(display.alphas, fitted.alpha_path().values)
 
     def test_bad_arguments(self, fitted):
-        with pytest.raises(ValueError, match="path must be one of alpha, got one of confidence"):
+        with pytest.raises(
+            ValueError, match=r"path must come from alpha_path\(\), got a path of confidence"
+        ):
             AlphaPathDisplay.from_estimator(fitted, path=fitted.confidence_path([0.5]))
 
 
 def test_bars_are_the_counts(trimmed):
     display = ClusterSizesDisplay.from_estimator(trimmed)
     core, weak, stars = display.ax_.containers
-    assert [bar.get_width() for bar in core] == [core.core.size for core in trimmed.cores_]
+    assert [bar.get_width() for bar in core] == [core.n_core for core in trimmed.cores_]
     assert [bar.get_width() for bar in weak] == [core.weak.size for core in trimmed.cores_]
-    assert [bar.get_x() for bar in weak] == [core.core.size for core in trimmed.cores_]
+    assert [bar.get_x() for bar in weak] == [core.n_core for core in trimmed.cores_]
     assert [bar.get_width() for bar in stars] == [trimmed.trimmed_sample_indices_.size]
     assert all(bar.get_hatch() for bar in weak)
     assert not any(bar.get_hatch() for bar in core)
@@ -212,15 +213,15 @@ def test_without_trimmed_items_there_is_no_bar_for_them(fitted):
 
 def test_strengths_are_those_of_the_items(fitted):
     display = StrengthDisplay.from_estimator(fitted)
-    np.testing.assert_array_equal(display.strengths, item_strengths(fitted))
+    np.testing.assert_array_equal(display.strengths, fitted.strengths_)
     for cluster, core in enumerate(fitted.cores_):
         filled, hollow = display.ax_.containers[2 * cluster : 2 * cluster + 2]
         heights = [-bar.get_height() for bar in (*filled, *hollow)]
-        tallest = max(core.size * height / sum(heights) for height in heights)
-        # Bars of one row share a scale, under which they add up to the size of the cluster.
-        counts = np.array(heights) * core.size / sum(heights)
+        tallest = max(core.n_items * height / sum(heights) for height in heights)
+        # Bars of one row share a scale, on which they add up to the number of items.
+        counts = np.array(heights) * core.n_items / sum(heights)
         np.testing.assert_allclose(counts, counts.round(), atol=1e-9)
-        np.testing.assert_allclose(counts[: len(filled)].sum(), core.core.size)
+        np.testing.assert_allclose(counts[: len(filled)].sum(), core.n_core)
         assert tallest >= 1
 
 

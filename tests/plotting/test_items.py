@@ -4,7 +4,6 @@ from scipy.sparse import csr_array
 from sklearn.cluster import DBSCAN, KMeans
 
 from coreclust import CoreClustering
-from coreclust._inspection.tables import item_strengths
 from coreclust.plotting._items import check_positions, ordered_items, project
 
 
@@ -22,7 +21,7 @@ def trimmed(blobs):
 def test_order_is_by_cluster_then_strength_and_trimmed_last(trimmed):
     order = ordered_items(trimmed, 10**6)
     np.testing.assert_array_equal(np.sort(order), np.arange(62))
-    strengths = item_strengths(trimmed)
+    strengths = trimmed.strengths_
     keys = [
         (code if code >= 0 else 99, -strength if strength == strength else 1)
         for code, strength in zip(
@@ -33,7 +32,7 @@ def test_order_is_by_cluster_then_strength_and_trimmed_last(trimmed):
 
 
 @pytest.mark.parametrize("at_most", [5, 12, 30, 61])
-def test_a_sample_keeps_every_cluster_and_both_its_ends(trimmed, at_most):
+def test_a_selection_keeps_every_cluster_and_both_its_ends(trimmed, at_most):
     order, kept = ordered_items(trimmed, 10**6), ordered_items(trimmed, at_most)
     assert kept.size <= at_most
     assert np.unique(kept).size == kept.size
@@ -54,7 +53,7 @@ def test_one_feature_is_drawn_against_the_strength(blobs):
     places, names = project(cc, blobs[:, :1])
     assert names == ("feature 1", "strength")
     np.testing.assert_array_equal(places[:, 0], blobs[:, 0])
-    np.testing.assert_array_equal(places[:, 1], item_strengths(cc))
+    np.testing.assert_array_equal(places[:, 1], cc.strengths_)
 
 
 def test_sparse_data_is_projected_like_dense_data(fitted, blobs):

@@ -1,4 +1,4 @@
-"""Each display beside a small picture of how it should look."""
+"""Compares each display with a small reference picture."""
 
 import numpy as np
 import pytest

@@ -82,12 +82,12 @@ def test_bad_arguments(fitted, blobs):
         CoreClusterDisplay.from_estimator(fitted, positions=blobs[:, :1])
 
 
-def test_the_legend_has_a_row_a_cluster(fitted, blobs):
+def test_the_legend_has_one_row_per_cluster(fitted, blobs):
     texts = CoreClusterDisplay.from_estimator(fitted, blobs).ax_.get_legend().get_texts()
     expected = []
     for core in fitted.cores_:
-        weak = f", {core.weak.size} weak" if core.weak.size else ""
-        expected.append(f"{core.label}: {core.core.size} core{weak}")
+        weak = f", {core.n_weak} weak" if core.n_weak else ""
+        expected.append(f"{core.label}: {core.n_core} core{weak}")
     assert [text.get_text() for text in texts] == expected
 
 

@@ -1,4 +1,4 @@
-"""Pictures of a choice."""
+"""Tests the plots for choosing the number of clusters and the algorithm."""
 
 import numpy as np
 import pytest
@@ -10,20 +10,20 @@ from coreclust.plotting import ClusterNumberDisplay, ComparisonDisplay
 def display_of(n_clusters, k=(2, 3, 4)):
     k = np.array(k)
     measured = np.linspace(0.1, 0.9, k.size)
-    referenced = np.random.default_rng(0).uniform(0.3, 0.8, size=(6, k.size))
-    return ClusterNumberDisplay(k, measured, referenced, n_clusters, "share of weak items").plot()
+    null = np.random.default_rng(0).uniform(0.3, 0.8, size=(6, k.size))
+    return ClusterNumberDisplay(k, measured, null, n_clusters, "share of weak items").plot()
 
 
 def test_the_data_the_chance_and_the_recommendation_are_drawn():
     display = display_of(3)
     chance, data, ring = display.ax_.lines[:1] + display.ax_.lines[-2:]
     np.testing.assert_array_equal(data.get_ydata(), display.measured)
-    np.testing.assert_allclose(chance.get_ydata(), display.referenced.mean(axis=0))
+    np.testing.assert_allclose(chance.get_ydata(), display.null_measures.mean(axis=0))
     assert (ring.get_xdata().tolist(), ring.get_ydata().tolist()) == ([3], [display.measured[1]])
     (bars,) = display.ax_.collections
     ends = np.array([segment[:, 1] for segment in bars.get_segments()])
-    np.testing.assert_allclose(ends[:, 0], display.referenced.min(axis=0))
-    np.testing.assert_allclose(ends[:, 1], display.referenced.max(axis=0))
+    np.testing.assert_allclose(ends[:, 0], display.null_measures.min(axis=0))
+    np.testing.assert_allclose(ends[:, 1], display.null_measures.max(axis=0))
     assert display.ax_.get_legend().get_texts()[-1].get_text() == "recommended: 3"
 
 
@@ -50,7 +50,7 @@ def test_the_legend_lies_beside_the_axes():
 @pytest.mark.parametrize("criterion", ["weak_fraction", "mean_jaccard", "ambiguous_pairs"])
 def test_it_draws_what_decided(criterion, blobs):
     number = select_n_clusters(
-        None, blobs, [2, 3], criterion=criterion, n_references=3, n_resamples=30, random_state=0
+        None, blobs, [2, 3], criterion=criterion, n_nulls=3, n_resamples=30, random_state=0
     )
     display = ClusterNumberDisplay.from_selection(number)
     np.testing.assert_array_equal(display.measured, number.measured[criterion])

@@ -71,7 +71,7 @@ def test_the_slider_fills_as_many_points_as_recut(tab, fitted):
         assert len(filled) == cut.core_sample_indices_.size
         assert tab.page.locator("#alpha-value").inner_text() == f"{alpha:g}"
         core_cells = tab.page.locator("[data-live=core]").all_inner_texts()
-        assert core_cells == [str(core.core.size) for core in cut.cores_]
+        assert core_cells == [str(core.n_core) for core in cut.cores_]
         words = f"{cut.core_sample_indices_.size} core, {cut.weak_sample_indices_.size} weak"
         assert tab.page.locator("#alpha-count").inner_text() == words
         assert words in slider.get_attribute("aria-valuetext")
@@ -104,7 +104,7 @@ PLACE = """(item) => {
 
 def test_pointing_at_an_item_tells_about_it(tab, fitted, blobs):
     gaps = np.linalg.norm(blobs[:, None] - blobs[None], axis=2) + 1e9 * np.eye(60)
-    item = int(gaps.min(axis=1).argmax())  # under no other
+    item = int(gaps.min(axis=1).argmax())  # not covered by another
     x, y = tab.page.evaluate(PLACE, item)
     tab.page.mouse.move(x - 60, y - 30)
     tab.page.mouse.move(x, y, steps=5)
@@ -202,7 +202,7 @@ def test_dark_and_light_and_narrow(open_tab, report):
         canvas = tab.page.locator("#scatter canvas").bounding_box()
         assert canvas["width"] <= 400
     assert papers["light"] != papers["dark"]
-    # A reader who changes their mind needs no reload.
+    # A change of the color scheme needs no reload.
     tab.page.emulate_media(color_scheme="light")
     tab.page.wait_for_function(f"(paper) => {PAPER} === paper", arg=papers["light"])
     assert tab.problems == []

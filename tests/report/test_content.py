@@ -19,7 +19,7 @@ def fitted(blobs):
 
 
 def slow_closest(cc, item):
-    """The definition, meeting by meeting."""
+    """The definition, pair by pair."""
     shares = []
     for code, core in enumerate(cc.cores_):
         if code == cc.reference_labels_[item]:
@@ -84,14 +84,14 @@ def test_the_path_has_the_sizes_of_recut_and_the_fitted_cores(fitted):
     assert path.values.size == fitted.alpha_path().values.size + 1
     for alpha, cores in zip(path.values.tolist(), path.cores, strict=True):
         cut = fitted.recut(alpha=alpha)
-        assert [core.core.size for core in cores] == [core.core.size for core in cut.cores_]
+        assert [core.n_core for core in cores] == [core.n_core for core in cut.cores_]
     place = path.values.tolist().index(0.123)
     np.testing.assert_array_equal(path.labels[place], odd.labels_)
-    np.testing.assert_array_equal(path.core_sizes[place], [c.core.size for c in odd.cores_])
+    np.testing.assert_array_equal(path.core_sizes[place], [core.n_core for core in odd.cores_])
 
 
 def test_a_path_that_takes_too_long_is_cut_and_says_so(fitted, monkeypatch):
-    monkeypatch.setattr("coreclust.answers.PATH_SECONDS", 0.0)
+    monkeypatch.setattr("coreclust._inspection.path.PATH_SECONDS", 0.0)
     hard = fitted.recut()
     labels = np.random.default_rng(0).integers(2, size=(60, 60))
     hard.ensemble_ = LabelEnsemble(labels)
@@ -101,10 +101,11 @@ def test_a_path_that_takes_too_long_is_cut_and_says_so(fitted, monkeypatch):
     data = content.chart_data(hard, path, layout, list(range(60)), np.arange(60))
     assert not all(data["proven"])
     assert data["proven"] == [all(core.optimal for core in cores) for cores in path.cores]
-    assert data["proven"][data["fitted"]]  # the fit had all the time it wanted
+    assert data["proven"][data["fitted"]]  # the fit had no time limit
     made = dict(content.how_made(hard, path))
     n_unproven = data["proven"].count(False)
-    assert f"at {n_unproven} of the {len(data['proven'])} alphas" in made["Proven largest"]
+    proof = made["Proven to be largest possible"]
+    assert proof.endswith(f"at {n_unproven} of the {len(data['proven'])} alphas of the slider")
     assert hard.time_limit is None
     assert made["Time limit of the search"] == "none"
 
@@ -121,7 +122,7 @@ def test_data_is_that_of_the_items(fitted, blobs):
     np.testing.assert_allclose(data["items"]["strength"], table["strength"], rtol=1e-4)
     assert data["alphas"][data["fitted"]] == fitted.alpha
     assert [c["cores"][data["fitted"]] for c in data["clusters"]] == [
-        core.core.size for core in fitted.cores_
+        core.n_core for core in fitted.cores_
     ]
 
 
@@ -146,7 +147,7 @@ class TestLayout:
         layout = content.lay_out(fitted, None, None)
         assert np.isfinite(layout.positions).all()
         np.testing.assert_array_equal(layout.positions[:, 0].round(), fitted.reference_labels_)
-        assert "not at hand" in layout.note
+        assert "not available" in layout.note
 
 
 class TestIds:
@@ -166,11 +167,11 @@ class TestIds:
         ]  # fmt: skip
 
     def test_bad_ids(self, fitted):
-        with pytest.raises(ValueError, match="ids must name each of 60 items, got 2"):
+        with pytest.raises(ValueError, match="ids must have one name for each of 60 items, got 2"):
             content.check_ids(fitted, ["a", "b"])
-        with pytest.raises(TypeError, match="ids must be one name an item"):
+        with pytest.raises(TypeError, match="ids must be a list or array of one name per item"):
             content.check_ids(fitted, "a" * 60)
-        with pytest.raises(TypeError, match="ids must be one name an item"):
+        with pytest.raises(TypeError, match="ids must be a list or array of one name per item"):
             content.check_ids(fitted, 3)
 
 
@@ -178,13 +179,13 @@ def test_how_it_was_made_names_everything(blobs):
     cc = CoreClustering(KMeans(3), n_resamples=60, random_state=7, alpha=0.2).fit(blobs)
     made = dict(content.how_made(cc, content.report_path(cc)))
     assert "n_clusters=3" in made["Estimator"]
-    assert "n_init='auto'" in made["Estimator"]  # also what was left at its default
-    assert made["Samples, m"] == "60"
-    assert made["Samples left out"] == "0"
+    assert "n_init='auto'" in made["Estimator"]  # defaults are listed, too
+    assert made["Resamples"] == "60"
+    assert made["Failed resamples"] == "0"
     assert made["Seed"] == "7"
     assert made["Alpha"] == "0.2"
     assert made["Resampling"] == "bootstrap"
-    assert made["Proven largest"] == "all cores"
+    assert made["Proven to be largest possible"] == "all cores"
     assert "scikit-learn" in made["Versions"]
 
 
@@ -197,7 +198,7 @@ def test_functions_are_named(blobs):
     assert made["Estimator"].endswith("my_function")
 
 
-def test_above_the_limit_items_are_sampled(fitted, monkeypatch):
+def test_above_the_limit_some_items_are_left_out(fitted, monkeypatch):
     assert content.shown_items(fitted).tolist() == list(range(60))
     monkeypatch.setattr(content, "MAX_ITEMS", 20)
     shown = content.shown_items(fitted)

@@ -15,6 +15,7 @@ from coreclust._inspection.verdict import explanation, headline
 from coreclust.plotting._style import MARKERS
 from coreclust.report import _content as content
 from coreclust.report import report_html
+from coreclust.report._figures import FIGURES
 from coreclust.report._page import _MARKERS
 
 HOSTILE = [
@@ -77,21 +78,21 @@ def data_of(html):
     return json.loads(re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1])
 
 
-def test_it_holds_the_words_the_table_and_the_pictures(fitted, blobs):
+def test_it_has_the_verdict_the_tables_and_the_figures(fitted, blobs):
     html = report_html(fitted, blobs, title="My report")
     assert "<title>My report</title>" in html
     assert headline(fitted) in html
     assert explanation(fitted) in html
     page = Page(html)
     pictures = [value for tag, name, value in page.attributes if (tag, name) == ("img", "src")]
-    assert len(pictures) == 3
+    assert len(pictures) == len(FIGURES)
     assert all(picture.startswith("data:image/png;base64,") for picture in pictures)
     texts = [value for tag, name, value in page.attributes if (tag, name) == ("img", "alt")]
-    assert len(texts) == 3
-    assert all(texts)
+    assert texts == [figure.alt for figure in FIGURES]
+    assert all(figure.title in html and figure.caption in html for figure in FIGURES)
     assert page.elements.count("table") == page.elements.count("caption") == 2
     for core in fitted.cores_:
-        assert f'data-live="core">{core.core.size}<' in html
+        assert f'data-live="core">{core.n_core}<' in html
 
 
 def test_nothing_is_fetched_from_anywhere(fitted, blobs):
@@ -139,25 +140,25 @@ def test_hostile_content_adds_no_element(fitted, hostile, blobs):
     assert not set("<>&\u2028\u2029") & set(raw)
 
 
-def test_a_sample_is_told_of(fitted, blobs, monkeypatch):
-    assert "A resample of" not in report_html(fitted, blobs)
+def test_the_page_says_that_items_are_left_out(fitted, blobs, monkeypatch):
+    assert "items are drawn and\nlisted" not in report_html(fitted, blobs)
     monkeypatch.setattr(content, "MAX_ITEMS", 20)
     html = report_html(fitted, blobs)
     n_shown = len(data_of(html)["items"]["id"])
     assert n_shown <= 20
-    assert f"A resample of {n_shown} of 60 items" in html
-    # Counts are of all items, all the same.
+    assert f"Only {n_shown} of 60 items are drawn and\nlisted" in html
+    # The counts include all items.
     assert sum(cluster["size"] for cluster in data_of(html)["clusters"]) == 60
 
 
 def test_odd_fits_have_a_report(blobs):
     X = np.vstack([blobs, [[50.0, 50.0]]])
     trimmed = CoreClustering(DBSCAN(eps=1.5), n_resamples=60, random_state=0).fit(X)
-    assert "put in no cluster" in report_html(trimmed, X)
+    assert "trimmed (in no cluster)" in report_html(trimmed, X)
     nothing = CoreClustering(lambda Z: [-1] * len(Z), n_resamples=40, random_state=0).fit(X)
     assert "no clusters; all 61 items are trimmed" in report_html(nothing, X)
     letters = CoreClustering(lambda Z: [z > "b" for z in Z], n_resamples=40, random_state=0)
-    assert "not at hand" in report_html(letters.fit(list("aabbcc")))
+    assert "not available" in report_html(letters.fit(list("aabbcc")))
 
 
 def test_the_page_has_a_shape_for_every_marker():

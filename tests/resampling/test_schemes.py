@@ -295,7 +295,7 @@ def test_pairs_that_are_never_out_of_bag_together(blobs):
 
 
 def test_density_clusterers_are_warned_of_copies_only(blobs):
-    with pytest.warns(UserWarning, match="repeated rows of bootstrap samples"):
+    with pytest.warns(UserWarning, match="copies of rows in bootstrap resamples"):
         fit(HDBSCAN(copy=True), blobs, scheme=Bootstrap(), m=30)
     fit(HDBSCAN(copy=True), blobs, scheme=Subsample(0.8), m=30)
     fit(HDBSCAN(copy=True), blobs, scheme=SmoothedBootstrap(), m=30)

@@ -8,13 +8,15 @@ from scipy.special import betaln
 from sklearn.exceptions import ConvergenceWarning
 
 from coreclust import CoreClustering, core_clusters
-from coreclust._sampling.adaptive import CutRule, StoppingRule, looks
+from coreclust._sampling.adaptive import StoppingRule, checks
 from coreclust._sampling.function import ClusteringFunction
+from coreclust._sampling.problem import Problem
 from coreclust._sampling.runner import label_resamples
 from coreclust.clique import undecided_pairs
 from coreclust.cluster import KMeans
 from coreclust.evidence import (
-    confidence_table,
+    CoreRule,
+    bound_table,
     least_seen,
     pair_test,
     sequence_evidence,
@@ -22,6 +24,7 @@ from coreclust.evidence import (
 )
 from coreclust.evidence._counting import pack_labels
 from coreclust.evidence._ensemble import LabelEnsemble
+from coreclust.evidence._guarantees import sequence_bound
 from coreclust.resampling import Bootstrap, KnownDistribution
 from twins import clique_number, counts, label_matrices
 
@@ -48,13 +51,13 @@ def test_the_martingale_is_what_the_docstring_says():
 @pytest.mark.parametrize("level", [0.05, 1e-4])
 def test_the_error_over_all_looks_is_at_most_the_level(alpha, level):
     """By exact enumeration: after every resample one looks, and stops at the first decision."""
-    n_samples = 1500
-    sure, possible = sequence_tables(alpha, level, n_samples)
+    n_resamples = 1500
+    sure, possible = sequence_tables(alpha, level, n_resamples)
     for truth in (alpha, min(1.2 * alpha, 1), 0.8 * alpha):  # of being apart
-        waiting = np.zeros(n_samples + 2)  # probability to be undecided so far, by D
+        waiting = np.zeros(n_resamples + 2)  # probability to be undecided so far, by D
         waiting[0] = 1
         wrong = 0.0
-        for B in range(1, n_samples + 1):
+        for B in range(1, n_resamples + 1):
             waiting[1:] = waiting[1:] * (1 - truth) + waiting[:-1] * truth
             waiting[0] *= 1 - truth
             low, high = waiting[: sure[B] + 1], waiting[possible[B] + 1 :]
@@ -69,11 +72,11 @@ def test_the_error_over_all_looks_is_at_most_the_level(alpha, level):
 @given(ALPHAS, LEVELS)
 def test_looking_often_costs_something_and_the_tables_never_fall(alpha, level):
     sure, possible = sequence_tables(alpha, level, 300)
-    assert (sure <= confidence_table(alpha, level, 300)).all()
+    assert (sure <= bound_table(alpha, level, 300)).all()
     assert (sure <= possible).all()
     assert (np.diff(sure) >= 0).all()
     assert (np.diff(possible) >= 0).all()
-    first = least_seen(alpha, level, anytime=True)
+    first = least_seen(alpha, level, sequence_bound)
     if first <= 300:
         assert sure[first] == 0
         assert sure[first - 1] == -1
@@ -139,11 +142,11 @@ def test_undecided_pairs_of_items_out_of_reach_do_not_count():
 
 
 def test_looks_grow_by_a_quarter_up_to_the_end():
-    found = list(looks(5000))
+    found = list(checks(5000))
     assert found[0] == 200
     assert found[-1] == 5000
     assert len(found) < 20
-    assert list(looks(50)) == [50]
+    assert list(checks(50)) == [50]
 
 
 @pytest.mark.parametrize("estimator", [KMeans(3), lambda Z: (Z[:, 0] > Z[:, 0].mean()).astype(int)])
@@ -151,10 +154,8 @@ def test_going_on_gives_what_going_all_the_way_does(estimator):
     X = np.random.default_rng(0).normal(size=(30, 2))
 
     def label(n_resamples, after=None):
-        function = ClusteringFunction.of(estimator)
-        return label_resamples(
-            function, X, None, scheme=Bootstrap(), entropy=1, n_resamples=n_resamples, after=after
-        )
+        problem = Problem(ClusteringFunction.of(estimator), X, None, Bootstrap())
+        return label_resamples(problem, n_resamples, 1, after=after)
 
     whole = label(50)
     parts = label(50, after=label(30, after=label(7)))
@@ -162,22 +163,15 @@ def test_going_on_gives_what_going_all_the_way_does(estimator):
     assert parts.n_tried == 50
 
 
-def test_failures_add_up_over_the_looks():
+def test_failures_add_up_over_the_checks():
     def f(Z):
         if Z[0] % 3 == 0:
             raise RuntimeError("no")
         return Z % 2
 
     def label(n_resamples, after=None):
-        return label_resamples(
-            ClusteringFunction.of(f),
-            np.arange(9),
-            None,
-            scheme=Bootstrap(),
-            entropy=0,
-            n_resamples=n_resamples,
-            after=after,
-        )
+        problem = Problem(ClusteringFunction.of(f), np.arange(9), None, Bootstrap())
+        return label_resamples(problem, n_resamples, 0, after=after)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -235,7 +229,7 @@ def test_a_confidence_holds_although_the_number_of_samples_was_chosen_by_looking
 def test_a_first_look_is_never_the_last():
     """One look shows no change, whatever the resamples say."""
     ensemble = LabelEnsemble.from_labels(np.zeros((10, 400), dtype=int))
-    rule = CutRule(0.1, None, "simultaneous", "apart", None, None, 1)
+    rule = CoreRule(max_memory=None, anytime=True)
     stop = StoppingRule(np.zeros(10, dtype=np.int64), rule, 1000)
     assert not stop.enough(ensemble)
     assert stop.enough(ensemble)

@@ -12,7 +12,8 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from coreclust._sampling.function import ClusteringFunction, takes_multiplicities
+from coreclust._sampling.function import ClusteringFunction
+from coreclust._sampling.native import takes_weights
 from coreclust._utils.seeds import seeds_of
 
 
@@ -122,7 +123,7 @@ def random_samples(n, count):
 
 def test_kmeans_with_multiplicities_equals_copies_from_the_same_centers(blobs):
     estimator = KMeans(3, init=blobs[[0, 25, 50]], n_init=1, tol=0)
-    assert takes_multiplicities(estimator, 10)
+    assert takes_weights(estimator, 10)
     for rows in random_samples(60, 25):
         items, counts = np.unique(rows, return_counts=True)
         weighted = clone(estimator).fit(blobs[items], sample_weight=counts)
@@ -146,16 +147,16 @@ def test_kmeans_with_multiplicities_seeds_like_copies():
 
 
 def test_multiplicities_only_where_they_are_known_to_be_equivalent(blobs):
-    assert not takes_multiplicities(KMeans(3, init="random"), 10)
-    assert not takes_multiplicities(KMeans(3, init=lambda X, k, random_state: X[:k]), 10)
-    assert not takes_multiplicities(KMeans(11), 10)
-    assert not takes_multiplicities(SVC(), 10)
-    assert not takes_multiplicities(DBSCAN(), 10)  # a border item goes by the order of rows
+    assert not takes_weights(KMeans(3, init="random"), 10)
+    assert not takes_weights(KMeans(3, init=lambda X, k, random_state: X[:k]), 10)
+    assert not takes_weights(KMeans(11), 10)
+    assert not takes_weights(SVC(), 10)
+    assert not takes_weights(DBSCAN(), 10)  # a border item goes by the order of rows
 
     class Subclass(KMeans):
         pass
 
-    assert not takes_multiplicities(Subclass(3), 10)
+    assert not takes_weights(Subclass(3), 10)
 
 
 def test_precomputed_matrices_are_taken_on_both_axes(blobs):

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from coreclust import CoreClustering
-from coreclust._sampling.native import batch_labeler
+from coreclust._sampling.native import batch_engine
 from coreclust.cluster import HierarchicalClustering, KMeans, TClust, TrimmedKMeans
 from coreclust.resampling import Bootstrap, Subsample
 
@@ -132,8 +132,8 @@ def test_the_kernels_label_like_scikit_learn(estimator, blobs):
 
 
 def test_nothing_is_offered_where_nothing_is_known(blobs):
-    assert batch_labeler(StandardScaler(), blobs) is None
-    assert batch_labeler(KMeans(3), blobs.tolist()) is None
+    assert batch_engine(StandardScaler(), blobs) is None
+    assert batch_engine(KMeans(3), blobs.tolist()) is None
 
 
 def test_engine_is_checked():

@@ -110,7 +110,7 @@ def test_labels_on_the_disk_answer_like_others(on_disk, blobs, tmp_path):
     recut = cc.recut(alpha=0.4)
     np.testing.assert_array_equal(recut.labels_, expected.recut(alpha=0.4).labels_)
     cores = core_clusters(ensemble, cc.reference_labels_, alpha=0.2)
-    assert [core.size for core in cores] == [core.size for core in cc.cores_]
+    assert [core.n_items for core in cores] == [core.n_items for core in cc.cores_]
 
 
 def test_labels_on_the_disk_can_be_saved_merged_and_pickled(on_disk, tmp_path):

@@ -251,7 +251,7 @@ def test_native_failures_are_dropped():
 
     with pytest.warns(RuntimeWarning, match="too few distinct items"):
         cc = fit(TrimmedKMeans(4, trim=0, n_init=3), X, scheme=KnownDistribution(mostly_constant))
-    n_pairs = sum(core.size * (core.size - 1) // 2 for core in cc.cores_)
+    n_pairs = sum(core.n_items * (core.n_items - 1) // 2 for core in cc.cores_)
     assert 0.1 < cc.n_dropped_resamples_ / (60 * n_pairs) < 0.35
 
 
@@ -269,7 +269,7 @@ def test_other_reference_labels_must_be_finer():
     X, _ = draw(mixture, n=12)
     cc = fit(KMeans(2), X, m=12)
     finer = np.where(np.arange(12) < 6, cc.reference_labels_, 2 + cc.reference_labels_)
-    assert sum(core.size for core in core_clusters(cc.ensemble_, finer)) == 12
+    assert sum(core.n_items for core in core_clusters(cc.ensemble_, finer)) == 12
     with pytest.raises(ValueError, match="not sampled together"):
         core_clusters(cc.ensemble_, np.zeros(12, int))
 

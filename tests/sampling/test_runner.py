@@ -16,6 +16,7 @@ from sklearn.cluster import KMeans
 
 from coreclust import CoreClustering, LabelEnsemble
 from coreclust._sampling.function import ClusteringFunction
+from coreclust._sampling.problem import Problem
 from coreclust._sampling.runner import TRIES, label_resamples, report_dropped
 from coreclust._utils.seeds import draw_entropy, seeds_of
 from coreclust.resampling import Bootstrap
@@ -23,15 +24,8 @@ from twins import algorithm_3
 
 
 def run(function, X, n_resamples=20, entropy=0, **kwargs):
-    ensemble, errors, _models = label_resamples(
-        ClusteringFunction.of(function),
-        X,
-        None,
-        scheme=Bootstrap(),
-        n_resamples=n_resamples,
-        entropy=entropy,
-        **kwargs,
-    )
+    problem = Problem(ClusteringFunction.of(function), X, None, Bootstrap())
+    ensemble, errors, _models = label_resamples(problem, n_resamples, entropy, **kwargs)
     report_dropped(errors, n_resamples)
     return ensemble, len(errors)
 
@@ -70,9 +64,9 @@ def test_samples_are_bootstrap_samples_of_the_data():
     [
         {"n_jobs": 2},
         {"n_jobs": -1},
-        {"resamples_per_task": 1},
-        {"resamples_per_task": 7, "n_jobs": 2},
-        {"resamples_per_task": 1000},
+        {"per_task": 1},
+        {"per_task": 7, "n_jobs": 2},
+        {"per_task": 1000},
     ],
 )
 def test_the_way_of_working_does_not_change_a_bit(blobs, how):

@@ -1,4 +1,4 @@
-"""Single cells, on the data that scanpy ships."""
+"""Tests of core clusters of single cells, on a dataset of scanpy."""
 
 import warnings
 
@@ -45,7 +45,7 @@ def test_cells_keep_their_cores_through_a_file(cells, tmp_path):
     back = anndata.read_h5ad(tmp_path / "cells.h5ad")
     assert (np.asarray(back.obs["core_cluster"]) == cores).all()
     assert back.uns["core_cluster"]["params"]["n_resamples"] == 100
-    assert back.uns["core_cluster"]["clusters"]["core"].sum() == named.sum()
+    assert back.uns["core_cluster"]["clusters"]["n_core"].sum() == named.sum()
 
 
 def test_it_is_a_core_clustering_of_the_representation(cells):
@@ -79,7 +79,7 @@ def labels_of(Z):
 
 
 @pytest.mark.filterwarnings("ignore:::anndata")
-def test_cells_in_no_cluster_and_clusters_of_any_name():
+def test_trimmed_cells_and_clusters_of_any_name():
     X, _ = make_blobs(60, random_state=0)
     adata = anndata.AnnData(X, obsm={"X_pca": X})
     core_clustering(adata, TrimmedKMeans(3, trim=0.1), n_resamples=40, random_state=0)

@@ -61,7 +61,7 @@ def rand_index(first, second):
 
 
 def four_groups(n_items=40, n_resamples=60, seed=0):
-    """An ensemble with absent and noise entries in which items stray now and then."""
+    """Make an ensemble with absent, noise and some deviating entries."""
     rng = np.random.default_rng(seed)
     reference = np.arange(n_items) % 4
     strays = rng.random((n_items, n_resamples)) < 0.5 * rng.random((n_items, 1))
@@ -100,12 +100,12 @@ def test_dissolved_and_recovered_at_their_thresholds():
     assert (strictest.n_dissolved.tolist(), strictest.n_recovered.tolist()) == ([0], [0])
 
 
-def test_reference_noise_makes_a_sample_cluster_larger():
+def test_reference_noise_makes_a_cluster_of_a_resample_larger():
     ensemble = LabelEnsemble([[0], [0], [0]])
     np.testing.assert_array_equal(jaccard_stability(ensemble, [4, 4, -1]).jaccard, [[2 / 3]])
 
 
-def test_a_cluster_no_sample_drew_from_has_no_stability():
+def test_a_cluster_in_no_resample_has_no_stability():
     ensemble = LabelEnsemble([[0, 0], [ABSENT, ABSENT], [0, ABSENT]])
     found = jaccard_stability(ensemble, ["a", "b", "c"])
     np.testing.assert_array_equal(found.jaccard, [[0.5, 1], [np.nan, np.nan], [0.5, np.nan]])
@@ -143,7 +143,7 @@ def test_consensus_averages_the_shares_of_pairs(given, noise):
             assert others[found.closest_other[i]] == pytest.approx(found.closest_consensus[i])
 
 
-def test_consensus_weighs_pairs_and_not_samples():
+def test_consensus_weighs_pairs_and_not_resamples():
     """One pair is seen 4 times and always together, one once and apart: 1/2, not 4/5."""
     labels = [[0] * 4 + [ABSENT], [0] * 5, [ABSENT] * 4 + [1]]
     found = consensus(LabelEnsemble(labels), [0, 0, 0])
@@ -200,11 +200,11 @@ def test_blocks_do_not_change_the_answers(monkeypatch):
 
 
 def test_chosen_pairs_are_unbiased_with_the_stated_error():
-    """Over 400 choices the mean is right, and so is the standard error, as it shrinks."""
+    """Over 400 choices, the mean and the standard error are correct."""
     ensemble, _ = four_groups()
     exact = ambiguous_pairs(ensemble)
     assert 0.2 < exact.proportion < 0.8
-    for max_pairs in (100, 600):  # of 780: one drawn by rejection, one outright
+    for max_pairs in (100, 600):  # of 780 pairs: one size drawn by rejection, one directly
         found = [ambiguous_pairs(ensemble, max_pairs=max_pairs, random_state=s) for s in range(400)]
         assert {(f.n_pairs, f.exact) for f in found} == {(max_pairs, False)}
         proportions = np.array([f.proportion for f in found])
@@ -290,7 +290,7 @@ def test_rand_of_many_items_does_not_overflow():
     assert 0.2 < found.mean < 0.3
 
 
-def test_random_pairs_of_samples_are_different_and_seeded():
+def test_random_pairs_of_resamples_are_different_and_seeded():
     ensemble, _ = four_groups()
     every = pairwise_rand(ensemble, n_pairs=60 * 59 // 2)
     assert every.exact
@@ -306,7 +306,7 @@ def test_random_pairs_of_samples_are_different_and_seeded():
     assert not np.array_equal(some.pairs, other.pairs)
 
 
-def test_one_sample_has_no_pair():
+def test_one_resample_has_no_pair():
     found = pairwise_rand(LabelEnsemble([[0], [1]]))
     assert found.values.shape == (0,)
     assert np.isnan([found.mean, found.std]).all()

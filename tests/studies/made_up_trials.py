@@ -1,4 +1,4 @@
-"""Results of trials with the right shape, made up."""
+"""Made-up results of trials, with the right shape."""
 
 from dataclasses import asdict
 

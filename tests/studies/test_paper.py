@@ -1,4 +1,4 @@
-"""The weak fractions of the paper's Table 4, through scikit-learn and through our kernels."""
+"""Tests of the weak fractions of the paper's Table 4, with both engines."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ GREEDY = pytest.mark.xfail(
     reason="0.70 where the paper has 0.77: scikit-learn's seeding is greedy, the paper's is not"
 )
 
-# The authors' own package spreads by up to 0.04 from seed to seed.
+# The results of the authors' package vary by up to 0.04 between seeds.
 CASES = [
     *((dataset, "hclust", engine) for dataset in DATASETS for engine in ("generic", "auto")),
     *((dataset, "kmeans", engine) for dataset in DATASETS[1:] for engine in ("generic", "auto")),
@@ -51,13 +51,13 @@ def test_weak_fractions_are_the_published_ones(
 
 
 @pytest.mark.parametrize("engine", ["generic", "auto"])
-def test_a_better_seeding_leaves_fewer_weak_points_on_yeast(engine, paper_data, paper_tables):
-    """Ten clusters in yeast have many optima; who finds better ones is steadier.
+def test_a_better_seeding_leaves_fewer_weak_items_on_yeast(engine, paper_data, paper_tables):
+    """Ten clusters in yeast have many optima; an algorithm that finds better ones is more stable.
 
-    Over ten seeds the greedy seeding gives 0.697 to 0.728 through our kernels, and 0.707 to
-    0.728 over four seeds through scikit-learn. Our kernels with 1, 3 and 50 runs instead of
-    10 give about 0.82, 0.77 and 0.67 (the last with 300 samples). The plain seeding of the
-    paper gives 0.733 and 0.746 for two seeds, the paper itself has 0.77.
+    Over ten seeds, the greedy seeding gives 0.697 to 0.728 with our kernels, and 0.707 to 0.728
+    over four seeds with scikit-learn. Our kernels with 1, 3 and 50 runs instead of 10 give about
+    0.82, 0.77 and 0.67 (the last with 300 resamples). The plain seeding of the paper gives 0.733
+    and 0.746 for two seeds; the paper has 0.77.
     """
     weak = weak_fraction(paper_data("yeast"), "kmeans", engine)
     assert 0.67 < weak < 0.75 < paper_tables["yeast", "kmeans"]

@@ -1,14 +1,14 @@
-"""What a run was made from, in a few words and hashes that can be compared later."""
+"""Describes what a fit was made from, in short texts and hashes that can be compared later."""
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import inspect
 import types
 from collections.abc import Mapping
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
@@ -18,7 +18,6 @@ from coreclust._utils.frames import is_pandas_frame, is_polars_frame
 
 Settings = dict[str, Any]  # names, with None, numbers or strings
 
-_BLOCK = 1 << 24  # bytes of an array that are hashed at a time
 _DIGITS = 16  # of a hash that are shown and compared: 64 bits, against accidents
 
 
@@ -30,13 +29,13 @@ def settings_of(
     groups: NDArray[np.intp] | None,
     **others: Any,
 ) -> Settings:
-    """Return all that the labels of resamples depend on.
+    """Return everything that the labels of resamples depend on.
 
     Parameters
     ----------
     estimator : estimator or callable
-        Its class and each of its parameters; of a callable the name and the source, where there
-        is one. What a function finds outside of its own text is not seen.
+        Described by its class and its parameters; a callable by its name and its source, if there
+        is one. What a function finds outside its own text is not seen.
     X, y : data
         Read block by block.
     scheme : resampling scheme
@@ -47,7 +46,7 @@ def settings_of(
     Returns
     -------
     settings : dict
-        Of None, numbers and strings, as JSON knows them.
+        With values that JSON can hold: None, numbers and strings.
 
     Examples
     --------
@@ -56,8 +55,8 @@ def settings_of(
     >>> from coreclust._checkpoint.fingerprint import settings_of
     >>> from coreclust.resampling import Bootstrap
     >>> settings = settings_of(KMeans(3), np.zeros((5, 2)), None, Bootstrap(), None)
-    >>> settings["X"]
-    '<float64 array of shape (5, 2), d4e0f3fb116b62b0>'
+    >>> settings["X"][:33]
+    '<float64 array of shape (5, 2), '
     >>> settings["estimator"], settings["estimator.n_clusters"]
     ('coreclust.cluster._kmeans.KMeans', 3)
     """
@@ -71,7 +70,7 @@ def settings_of(
 
 
 def differences(then: Settings, now: Settings) -> list[str]:
-    """Say what differs between two runs, in short phrases; nothing if they are alike.
+    """Return what differs between two fits, in short phrases; empty if nothing does.
 
     Examples
     --------
@@ -85,7 +84,7 @@ def differences(then: Settings, now: Settings) -> list[str]:
             continue
         whole, _, part = name.partition(".")
         if part and not _same(then.get(whole), now.get(whole)):
-            continue  # another class has other parameters: that is said once
+            continue  # another class has other parameters; one phrase is enough
         short = part or whole
         before, after = (
             f"{short}={side[name]!r}" if name in side else f"no {short}" for side in (then, now)
@@ -102,9 +101,7 @@ def describe(value: Any) -> Any:
         return value
     if isinstance(value, float):
         return value if np.isfinite(value) else repr(value)
-    hashed = hashlib.blake2b(digest_size=_DIGITS // 2)
-    _feed(hashed, value, frozenset())
-    return f"<{_kind(value)}, {hashed.hexdigest()}>"
+    return f"<{_kind(value)}, {joblib.hash(_plain(value), coerce_mmap=True)[:_DIGITS]}>"
 
 
 def _parts(name: str, estimator: Any) -> Settings:
@@ -112,7 +109,7 @@ def _parts(name: str, estimator: Any) -> Settings:
     if not hasattr(estimator, "get_params"):
         return {name: describe(estimator)}
     parameters = sorted(estimator.get_params(deep=True).items())
-    # The parameters of an estimator inside of this one have lines of their own.
+    # The parameters of an estimator inside this one have entries of their own.
     inside = {id(value): _name(type(value)) for _, value in parameters if _is_estimator(value)}
     parts: Settings = {name: _name(type(estimator))}
     for parameter, value in parameters:
@@ -151,88 +148,53 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and one == other
 
 
-def _feed(hashed: Any, value: Any, above: frozenset[int]) -> None:
-    """Add a value to a hash, by its content; `above` are the things that it is inside of."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
-        _tell(hashed, type(value).__name__, value if isinstance(value, bytes) else repr(value))
-        return
+def _plain(value: Any, above: frozenset[int] = frozenset()) -> Any:
+    """Return content that pickles the same way in every process, for `joblib.hash`.
+
+    Functions are described by their name and source, other objects by their class and state.
+    `above` are the objects that a value is inside of.
+    """
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic)):
+        return value
     if id(value) in above:
-        _tell(hashed, "again", "")
-        return
+        return "again"
     above = above | {id(value)}
     if isinstance(value, np.ndarray):
-        _feed_array(hashed, value, above)
-    elif is_pandas_frame(value) or is_polars_frame(value):
-        _tell(hashed, "frame", str(tuple(value.shape)))
-        for column in value.columns:
-            _feed(hashed, str(column), above)
-            _feed(hashed, np.asarray(value[column]), above)
-    elif isinstance(value, BlockedItems):
-        _tell(hashed, "blocks", str(value.shape))
-        for block in value.blocks():
-            _feed(hashed, block, above)
-    elif issparse(value):
+        if value.dtype.hasobject:
+            return ["objects", value.shape, [_plain(entry, above) for entry in value.flat]]
+        return np.ascontiguousarray(value)  # the order in memory does not matter
+    if is_pandas_frame(value) or is_polars_frame(value):
+        columns = [[str(name), np.asarray(value[name])] for name in value.columns]
+        return ["frame", _plain(columns, above)]
+    if isinstance(value, BlockedItems):
+        return ["blocks", [joblib.hash(block) for block in value.blocks()]]
+    if issparse(value):
         rows = value.tocsr()
-        _tell(hashed, "sparse", str(value.shape))
-        _feed(hashed, [rows.data, rows.indices, rows.indptr], above)
-    elif isinstance(value, Mapping):
-        _tell(hashed, "mapping", str(len(value)))
-        for key, entry in value.items():
-            _feed(hashed, key, above)
-            _feed(hashed, entry, above)
-    elif isinstance(value, (list, tuple)):
-        _tell(hashed, type(value).__name__, str(len(value)))
-        for entry in value:
-            _feed(hashed, entry, above)
-    elif isinstance(value, (set, frozenset)):
-        _tell(hashed, "set", repr(sorted(map(describe, value), key=repr)))
-    else:
-        _feed_object(hashed, value, above)
+        return ["sparse", value.shape, rows.data, rows.indices, rows.indptr]
+    if isinstance(value, Mapping):
+        return ["mapping", [[_plain(k, above), _plain(v, above)] for k, v in value.items()]]
+    if isinstance(value, (list, tuple)):
+        return [type(value).__name__, *(_plain(entry, above) for entry in value)]
+    if isinstance(value, (set, frozenset)):
+        return ["set", sorted((describe(entry) for entry in value), key=repr)]
+    return _plain_object(value, above)
 
 
-def _feed_array(hashed: Any, array: NDArray[Any], above: frozenset[int]) -> None:
-    _tell(hashed, "array", f"{array.dtype} {array.shape}")
-    if array.dtype.hasobject:
-        for entry in array.flat:
-            _feed(hashed, entry, above)
-        return
-    rows = np.atleast_1d(array)
-    rows_a_block = max(1, _BLOCK * len(rows) // max(rows.nbytes, 1))
-    for begin in range(0, len(rows), rows_a_block):
-        block = np.ascontiguousarray(rows[begin : begin + rows_a_block])
-        hashed.update(block.reshape(-1).view(np.uint8))
-
-
-def _feed_object(hashed: Any, value: Any, above: frozenset[int]) -> None:
-    """Add a function by its text, anything else by its class and state."""
+def _plain_object(value: Any, above: frozenset[int]) -> Any:
     if isinstance(value, functools.partial):
-        _tell(hashed, "partial", "")
-        _feed(hashed, [value.func, value.args, value.keywords], above)
-    elif isinstance(value, types.MethodType):
-        _feed(hashed, [value.__func__, value.__self__], above)
-    elif isinstance(value, types.CodeType):
-        _feed(hashed, [value.co_code, value.co_names, value.co_consts], above)
-    elif isinstance(value, type) or hasattr(value, "__qualname__"):
-        _tell(hashed, "function", _name(value))
+        return ["partial", _plain([value.func, value.args, value.keywords], above)]
+    if isinstance(value, types.MethodType):
+        return ["method", _plain([value.__func__, value.__self__], above)]
+    if isinstance(value, types.CodeType):
+        return ["code", value.co_code, value.co_names, _plain(value.co_consts, above)]
+    if isinstance(value, type) or hasattr(value, "__qualname__"):
         try:
-            _feed(hashed, inspect.getsource(value), above)
+            return ["function", _name(value), inspect.getsource(value)]
         except (OSError, TypeError):  # typed in, or compiled
-            _feed(hashed, getattr(value, "__code__", None), above)
-    else:
-        _tell(hashed, "object", _name(type(value)))
-        try:
-            state = value.__getstate__()
-        except Exception:  # noqa: BLE001 - an object that cannot be looked into: its class must do
-            state = None
-        _feed(hashed, state, above)
-        if callable(value):
-            _feed(hashed, type(value).__call__, above)
-
-
-def _tell(hashed: Any, kind: str, content: str | bytes) -> None:
-    """Add a piece of text with its length, so that pieces cannot run into each other."""
-    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    hashed.update(f"{kind}:{len(data)}:".encode())
-    hashed.update(data)
+            return ["function", _name(value), _plain(getattr(value, "__code__", None), above)]
+    try:
+        state = value.__getstate__()
+    except Exception:  # noqa: BLE001 - an object that cannot be looked into: its class must do
+        state = None
+    call = type(value).__call__ if callable(value) else None
+    return ["object", _name(type(value)), _plain([state, call], above)]

@@ -20,13 +20,13 @@ import coreclust
 from coreclust._checkpoint.fingerprint import Settings, differences
 from coreclust._checkpoint.locks import Lock
 from coreclust._checkpoint.pieces import Piece, read_piece, write_piece
-from coreclust._sampling.labeling import Block, Labeling
 from coreclust._utils.files import write_whole
 from coreclust._utils.seeds import draw_entropy
 from coreclust.evidence._ensemble import LabelEnsemble, label_dtype
+from coreclust.evidence._labeling import Block, Labeling
 
 _FORMAT = "coreclust.Checkpoint"
-_VERSION = 1
+_VERSION = 2
 _HEADER, _LOCK, _LABELS = "header.json", "lock", "labels.npy"
 
 #: Ensembles of more bytes than this stay on the disk.
@@ -48,8 +48,8 @@ class Checkpoint:
     path : path
         The folder; it is made if it is missing.
     settings : dict
-        What the resamples depend on, from :func:`~coreclust._checkpoint.fingerprint.settings_of`. A checkpoint
-        with others is refused.
+        What the resamples depend on, from `settings_of`. A checkpoint made with other settings is
+        refused.
     n_items : int
     random_state : int, RandomState or None
         Where the entropy comes from. With None, it comes from the checkpoint if there is one.

@@ -1,7 +1,7 @@
 """Pieces of a checkpoint: the labels of consecutive resamples, in a file with a checksum.
 
-A piece is a line of JSON, the labels resample after resample, the centers of kept k-means models, and
-32 bytes of BLAKE2b over all of that. It is written under another name and renamed when it is
+A piece is a line of JSON, the labels of one resample after the other, the arrays of kept models,
+and 32 bytes of BLAKE2b over all of that. It is written under another name, renamed when it is
 whole, and never changed. Reading one executes nothing.
 """
 
@@ -19,9 +19,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from coreclust._sampling.labeling import Block
-from coreclust._sampling.models import CenterModel, Model
 from coreclust._utils.files import write_whole
+from coreclust.evidence._labeling import Block
 
 _DIGEST = 32  # bytes
 _CHUNK = 1 << 22
@@ -37,41 +36,41 @@ class Piece:
     path : Path
     first : int
         The first resample.
-    n_resamples : int
-        With those that failed.
+    n_tried : int
+        Number of resamples, failed ones included.
     failed : list of (int, str)
         Which did, and their errors.
     dtype : numpy dtype
         Of the labels.
     n_items : int
-    centers : tuple of int
-        Shape of the centers of a resample, or empty if none were kept.
+    model_shape : tuple of int
+        Shape of the array that a model is made from, or empty if no models were kept.
     begin : int
         Where in the file the labels begin.
     """
 
     path: Path
     first: int
-    n_resamples: int
+    n_tried: int
     failed: list[tuple[int, str]]
     dtype: np.dtype[Any]
     n_items: int
-    centers: tuple[int, ...]
+    model_shape: tuple[int, ...]
     begin: int
 
     @property
     def end(self) -> int:
         """The resample after the last."""
-        return self.first + self.n_resamples
+        return self.first + self.n_tried
 
     @property
     def n_labeled(self) -> int:
         """Samples without those that failed."""
-        return self.n_resamples - len(self.failed)
+        return self.n_tried - len(self.failed)
 
     def n_labeled_before(self, resample: int) -> int:
         """Return how many resamples before one are labeled here."""
-        tried = min(max(resample - self.first, 0), self.n_resamples)
+        tried = min(max(resample - self.first, 0), self.n_tried)
         return tried - sum(failed < resample for failed, _ in self.failed)
 
     def labels(self) -> NDArray[np.signedinteger]:
@@ -81,15 +80,14 @@ class Piece:
             return np.empty(shape, self.dtype)
         return np.memmap(self.path, self.dtype, "r", self.begin, shape)
 
-    def models(self) -> list[Model]:
-        """Return the models that were kept."""
-        if not self.centers or not self.n_labeled:
+    def models(self) -> list[NDArray[np.float64]]:
+        """Return the arrays that models are made from, if they were kept."""
+        if not self.model_shape or not self.n_labeled:
             return []
-        shape = (self.n_labeled, *self.centers)
+        shape = (self.n_labeled, *self.model_shape)
         with open(self.path, "rb") as file:
             file.seek(self.begin + self.n_labeled * self.n_items * self.dtype.itemsize)
-            centers = np.fromfile(file, np.float64, math.prod(shape)).reshape(shape)
-        return [CenterModel(resample) for resample in centers]
+            return list(np.fromfile(file, np.float64, math.prod(shape)).reshape(shape))
 
 
 def write_piece(path: Path, owner: str, first: int, blocks: list[Block], n_items: int) -> Piece:
@@ -108,21 +106,21 @@ def write_piece(path: Path, owner: str, first: int, blocks: list[Block], n_items
     """
     dtype = max((block.labels.dtype for block in blocks), key=lambda dtype: dtype.itemsize)
     failed = [failure for block in blocks for failure in block.failed]
-    centers = [_centers(model) for block in blocks for model in block.models]
+    models = [np.asarray(model, np.float64) for block in blocks for model in block.models]
     head = {
         "owner": owner,
         "first": first,
-        "n_resamples": sum(block.n_resamples for block in blocks),
+        "n_tried": sum(block.n_tried for block in blocks),
         "n_items": n_items,
         "dtype": dtype.name,
         "failed": failed,
-        "centers": list(centers[0].shape) if centers else [],
+        "model_shape": list(models[0].shape) if models else [],
     }
     line = json.dumps(head).encode() + b"\n"
 
     def write(file: BinaryIO) -> None:
         hashed = hashlib.blake2b(digest_size=_DIGEST)
-        for part in _parts(line, blocks, dtype, centers):
+        for part in _parts(line, blocks, dtype, models):
             hashed.update(part)
             file.write(part)
         file.write(hashed.digest())
@@ -143,33 +141,26 @@ def read_piece(path: Path, owner: str, first: int, n_items: int) -> Piece | None
         piece = _piece(path, head, len(line))
     except (ValueError, KeyError, TypeError):
         return None
-    size = piece.n_labeled * (piece.n_items * piece.dtype.itemsize + 8 * math.prod(piece.centers))
-    if not piece.centers:
-        size = piece.n_labeled * piece.n_items * piece.dtype.itemsize
+    model_bytes = 8 * math.prod(piece.model_shape) if piece.model_shape else 0
+    size = piece.n_labeled * (piece.n_items * piece.dtype.itemsize + model_bytes)
     expected = (
         head["owner"] == owner
         and (piece.first, piece.n_items) == (first, n_items)
-        and piece.n_resamples > 0
+        and piece.n_tried > 0
         and piece.begin + size + _DIGEST == os.path.getsize(path)
     )
     return piece if expected else None
 
 
 def _parts(
-    line: bytes, blocks: list[Block], dtype: np.dtype[Any], centers: list[NDArray[np.float64]]
+    line: bytes, blocks: list[Block], dtype: np.dtype[Any], models: list[NDArray[np.float64]]
 ) -> Iterator[Any]:
     yield line
     for block in blocks:
         if block.labels.size:
             yield np.ascontiguousarray(block.labels, dtype).reshape(-1).view(np.uint8)
-    for resample in centers:
-        yield resample.tobytes()
-
-
-def _centers(model: Model) -> NDArray[np.float64]:
-    if not isinstance(model, CenterModel):
-        raise TypeError(f"a checkpoint holds centers only, got {type(model).__name__}.")
-    return np.asarray(model.centers, dtype=np.float64)
+    for model in models:
+        yield model.tobytes()
 
 
 def _piece(path: Path, head: dict[str, Any], begin: int) -> Piece:
@@ -178,11 +169,11 @@ def _piece(path: Path, head: dict[str, Any], begin: int) -> Piece:
     return Piece(
         path,
         int(head["first"]),
-        int(head["n_resamples"]),
+        int(head["n_tried"]),
         [(int(resample), str(error)) for resample, error in head["failed"]],
         np.dtype(head["dtype"]),
         int(head["n_items"]),
-        tuple(int(size) for size in head["centers"]),
+        tuple(int(size) for size in head["model_shape"]),
         begin,
     )
 

@@ -1,4 +1,4 @@
-"""How a fitted estimator shows itself: the verdict and the table of clusters."""
+"""Text and HTML representations of a fitted estimator."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
-from coreclust._inspection.verdict import cluster_name, percent, verdict
+from coreclust._inspection.verdict import cluster_name, verdict
+from coreclust._utils.text import percent, text_table
 
 if TYPE_CHECKING:
-    from coreclust.answers import CoreAnswers
+    from coreclust.core_clustering import CoreClustering
     from coreclust.cores import Core
 
 _MAX_ROWS = 20
@@ -17,18 +18,13 @@ _WIDTH = 88
 _HEADS = ("cluster", "items", "core", "weak", "weak fraction")
 
 
-def as_text(fitted: CoreAnswers) -> str:
+def as_text(fitted: CoreClustering) -> str:
     """Return the verdict and the table of clusters, for a terminal."""
-    table = [_HEADS, *_rows(fitted)]
-    widths = [max(len(row[column]) for row in table) for column in range(len(_HEADS))]
-    lines = [
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in table
-    ]
-    return "\n".join([*textwrap.wrap(verdict(fitted), _WIDTH), "", *lines, *_more(fitted)])
+    table = text_table(_HEADS, _rows(fitted), right=[True] * len(_HEADS))
+    return "\n".join([*textwrap.wrap(verdict(fitted), _WIDTH), "", table, *_more(fitted)])
 
 
-def as_html(fitted: CoreAnswers) -> str:
+def as_html(fitted: CoreClustering) -> str:
     """Return the verdict and the table of clusters, for a notebook."""
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in _HEADS)
     body = "".join(
@@ -46,16 +42,15 @@ def as_html(fitted: CoreAnswers) -> str:
     )
 
 
-def _rows(fitted: CoreAnswers) -> list[tuple[str, ...]]:
+def _rows(fitted: CoreClustering) -> list[tuple[str, ...]]:
     return [_row(fitted, core) for core in fitted.cores_[:_MAX_ROWS]]
 
 
-def _row(fitted: CoreAnswers, core: Core) -> tuple[str, ...]:
-    weak = core.size - core.core.size
-    counts = [f"{number:,}" for number in (core.size, core.core.size, weak)]
-    return (cluster_name(fitted, core), *counts, percent(weak / core.size))
+def _row(fitted: CoreClustering, core: Core) -> tuple[str, ...]:
+    counts = [f"{number:,}" for number in (core.n_items, core.n_core, core.n_weak)]
+    return (cluster_name(fitted, core), *counts, percent(core.weak_fraction))
 
 
-def _more(fitted: CoreAnswers) -> list[str]:
+def _more(fitted: CoreClustering) -> list[str]:
     n_left = len(fitted.cores_) - _MAX_ROWS
     return [f"and {n_left} more: summary() has all of them"] if n_left > 0 else []

@@ -1,28 +1,39 @@
-"""The cores along a range of rules, from one ensemble."""
+"""Finds the cores along a range of alphas or confidences, from the same resamples."""
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from coreclust.cores import Core
+from coreclust.cores import Core, core_labels, core_path
+from coreclust.evidence._rule import CoreRule
+
+if TYPE_CHECKING:
+    from coreclust.core_clustering import CoreClustering
+
+_ALPHAS = np.arange(1, 51) / 100
+
+PATH_SECONDS = 60.0  # for the cores along alpha in a picture
 
 
 @dataclass(frozen=True, eq=False)
 class CorePath:
-    """Core clusterings under one rule after the other.
+    """Core clusterings along a range of values of one parameter.
 
     Attributes
     ----------
     parameter : {"alpha", "confidence"}
-        What changes along the path.
+        The parameter that changes along the path.
     values : ndarray of float of shape (n_values,)
         Its values, ascending.
     cores : list of list of Core
-        For each value the cores, one a cluster.
+        For each value the cores, one per cluster.
     labels : ndarray of int of shape (n_values, n_items)
         For each value the core that each item is in, -1 for none.
 
@@ -52,7 +63,7 @@ class CorePath:
     @property
     def core_sizes(self) -> NDArray[np.int64]:
         """The size of each core, of shape (n_values, n_clusters)."""
-        return np.array([[core.core.size for core in cores] for cores in self.cores], np.int64)
+        return np.array([[core.n_core for core in cores] for cores in self.cores], np.int64)
 
     def first_core(self) -> NDArray[np.float64]:
         """Return, for each item, the smallest value at which it is in a core; NaN if at none.
@@ -64,17 +75,17 @@ class CorePath:
         return np.where(inside.any(axis=0), first, np.nan)
 
     def to_frame(self) -> Any:
-        """Return a data frame with a row for each value and cluster, which goes by its number."""
+        """Return a data frame with one row per value and cluster; clusters go by their number."""
         import pandas as pd
 
         rows = [
             {
                 self.parameter: value,
                 "cluster": core.label,
-                "size": core.size,
-                "core": core.core.size,
-                "weak": core.size - core.core.size,
-                "weak_fraction": 1 - core.core.size / core.size,
+                "n_items": core.n_items,
+                "n_core": core.n_core,
+                "n_weak": core.n_weak,
+                "weak_fraction": core.weak_fraction,
                 "optimal": core.optimal,
             }
             for value, cores in zip(self.values.tolist(), self.cores, strict=True)
@@ -88,7 +99,7 @@ class CorePath:
 
 
 def check_values(values: ArrayLike, name: str, *, open_ends: bool) -> NDArray[np.float64]:
-    """Return the different values of a path, ascending; raise unless they lie in [0, 1]."""
+    """Return the distinct values of a path, ascending; raise unless they lie in [0, 1]."""
     try:
         array = np.unique(np.asarray(values, dtype=np.float64))
     except (TypeError, ValueError) as error:
@@ -98,3 +109,102 @@ def check_values(values: ArrayLike, name: str, *, open_ends: bool) -> NDArray[np
         between = "above 0 and below 1" if open_ends else "between 0 and 1"
         raise ValueError(f"{name} must be one or more numbers {between}, got {values!r}.")
     return array
+
+
+def alpha_path(self: CoreClustering, alphas: ArrayLike | None = None) -> CorePath:
+    """Find the cores at many values of alpha, from the same resamples.
+
+    Pairs are counted only once, and the search for each core starts at the one before.
+
+    Parameters
+    ----------
+    alphas : array-like of float, default=None
+        By default 0.01 to 0.5 in steps of 0.01, without those at which hardly any pair can
+        pass.
+
+    Returns
+    -------
+    path : CorePath
+        The cores and the weak fraction at each alpha, ascending. If several largest cores tie,
+        the choice may differ from that of :meth:`recut`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust import CoreClustering
+    >>> cc = CoreClustering(n_resamples=50, random_state=0).fit(load_iris().data)
+    >>> cc.alpha_path([0.1, 0.2, 0.4])
+    CorePath(alpha from 0.1 to 0.4, 3 values)
+    """
+    check_is_fitted(self)
+    given = reachable_alphas(self) if alphas is None else alphas
+    values = check_values(given, "alphas", open_ends=False)
+    rules = [self.rule_.changed(alpha=alpha) for alpha in values.tolist()]
+    return _path(self, "alpha", values, rules)
+
+
+def confidence_path(self: CoreClustering, confidences: ArrayLike) -> CorePath:
+    """Find the cores at many values of confidence, from the same resamples.
+
+    Parameters
+    ----------
+    confidences : array-like of float
+        Above 0 and below 1.
+
+    Returns
+    -------
+    path : CorePath
+        The cores and the weak fraction at each confidence, ascending.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust import CoreClustering
+    >>> cc = CoreClustering(n_resamples=50, random_state=0).fit(load_iris().data)
+    >>> cc.confidence_path([0.5, 0.9, 0.99])
+    CorePath(confidence from 0.5 to 0.99, 3 values)
+    """
+    check_is_fitted(self)
+    values = check_values(confidences, "confidences", open_ends=True)
+    # The search starts at the strictest rule: the highest confidence.
+    rules = [self.rule_.changed(confidence=level) for level in values[::-1].tolist()]
+    return _path(self, "confidence", values, rules, backwards=True)
+
+
+def reachable_alphas(fitted: CoreClustering) -> NDArray[np.float64]:
+    """Return the usual alphas, without those at which hardly any pair can be an edge."""
+    evidence, rule = fitted.ensemble_, fitted.rule_
+    sizes = np.array([core.n_items for core in fitted.cores_], dtype=np.int64)
+    seen = int(0.8 * evidence.pair_share * evidence.n_resamples)
+    reachable = [
+        rule.changed(alpha=alpha).table(evidence, sizes)[seen] >= 0 for alpha in _ALPHAS.tolist()
+    ]
+    return _ALPHAS[reachable] if any(reachable) else _ALPHAS[-1:]
+
+
+def path_to_draw(fitted: CoreClustering, alphas: ArrayLike | None = None) -> CorePath:
+    """Return the cores along alpha for a picture of them.
+
+    Small alphas can be much harder than the fitted one. So that a picture does not take hours, the
+    search has a time limit of its own if the fit had none. It only takes effect on hard data;
+    `CorePath.cores` then says which cores lack a proof.
+    """
+    if fitted.rule_.time_limit is None:
+        fitted = copy.copy(fitted)
+        fitted.rule_ = fitted.rule_.changed(time_limit=PATH_SECONDS)
+    return alpha_path(fitted, alphas)
+
+
+def _path(
+    fitted: CoreClustering,
+    parameter: str,
+    values: NDArray[np.float64],
+    rules: Sequence[CoreRule],
+    *,
+    backwards: bool = False,
+) -> CorePath:
+    evidence = fitted.ensemble_
+    cores = core_path(evidence, fitted.reference_labels_, rules, n_jobs=fitted.n_jobs)
+    cores = cores[::-1] if backwards else cores
+    labels = np.array([core_labels(found, evidence.n_items) for found in cores])
+    return CorePath(parameter, values, cores, labels)

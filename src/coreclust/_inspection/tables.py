@@ -1,72 +1,106 @@
-"""The answer as data frames. pandas and polars are imported here, when a table is asked for."""
+"""Builds the tables of a fitted estimator. pandas and polars are imported when one is built."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import get_config
+from sklearn.utils.validation import check_is_fitted
 
+from coreclust._inspection.path import alpha_path
 from coreclust._utils.frames import is_pandas_frame, is_polars_frame
-from coreclust.evidence._counting import joint_counts
-from coreclust.evidence._ensemble import LabelEnsemble
 
-_PAIRS = 10**6  # looked at in one go
+_PAIRS = 10**6  # compared at a time
 
 if TYPE_CHECKING:
-    from coreclust.answers import CoreAnswers
+    from coreclust.core_clustering import CoreClustering
 
 
-def summary_table(fitted: CoreAnswers) -> Any:
-    """Return a row a cluster."""
-    cores = fitted.cores_
-    together, seen = _joint_counts(fitted)
+def summary(self: CoreClustering) -> Any:
+    """Return a data frame with one row per cluster.
+
+    Returns
+    -------
+    summary : DataFrame
+        With columns `cluster` (its name), `n_items`, `n_core`, `n_weak`,
+        `weak_fraction`, `all_together` (the share of resamples in which *all* members
+        of the core that were present, if two or more, had one label), `upper_bound`
+        (on the size of the core) and `optimal`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust import CoreClustering
+    >>> cc = CoreClustering(n_resamples=50, random_state=0).fit(load_iris().data)
+    >>> cc.summary().shape
+    (8, 8)
+    """
+    check_is_fitted(self)
+    cores = self.cores_
+    counts = [self.ensemble_.joint_counts(core.core, self.noise) for core in cores]
+    together, seen = np.array(counts).reshape(-1, 2).T
     columns = {
-        "cluster": fitted.cluster_names_,
-        "size": np.array([core.size for core in cores]),
-        "core": np.array([core.core.size for core in cores]),
-        "weak": np.array([core.size - core.core.size for core in cores]),
-        "weak_fraction": np.array([1 - core.core.size / core.size for core in cores]),
+        "cluster": self.cluster_names_,
+        "n_items": np.array([core.n_items for core in cores]),
+        "n_core": np.array([core.n_core for core in cores]),
+        "n_weak": np.array([core.n_weak for core in cores]),
+        "weak_fraction": np.array([core.weak_fraction for core in cores]),
         "all_together": np.divide(together, seen, out=np.full(len(cores), np.nan), where=seen > 0),
         "upper_bound": np.array([core.upper_bound for core in cores]),
         "optimal": np.array([core.optimal for core in cores]),
     }
-    return _frame(columns, _container(fitted))
+    return _frame(columns, _container(self))
 
 
-def _joint_counts(fitted: CoreAnswers) -> Any:
-    """Return, for each core, in how many resamples all its members were together, and seen."""
-    if not isinstance(fitted.ensemble_, LabelEnsemble):  # never all in one sample
-        return np.zeros((2, len(fitted.cores_)))
-    labels, noise = fitted.ensemble_.labels, fitted.noise
-    counts = [joint_counts(labels, core.core, noise) for core in fitted.cores_]
-    return np.array(counts).reshape(-1, 2).T
+def item_table(self: CoreClustering, *, details: bool = True) -> Any:
+    """Return a data frame with one row per item.
 
+    Parameters
+    ----------
+    details : bool, default=True
+        Whether to add the last three columns. Every item is then compared with the
+        whole core of its cluster, which takes a while for clusters of many thousands.
 
-def item_table(fitted: CoreAnswers, *, details: bool) -> Any:
-    """Return a row an item, behind the columns of the data if it came as a frame."""
-    n_items = fitted.ensemble_.n_items
-    clustered = fitted.reference_labels_ >= 0
+    Returns
+    -------
+    items : DataFrame
+        If X was a pandas or polars frame, of the same kind, with its index and its
+        columns first. Then `cluster` (the name of the item's cluster), `core_label`
+        (as in `labels_`), `status` ("core", "weak" or "trimmed"), `strength` (as in
+        `strengths_`), `mean_cooccurrence` and `min_cooccurrence` (with the other members of
+        the cluster's core) and `core_alpha` (the smallest alpha at which the item is in
+        a core, out of those of :meth:`alpha_path` and `alpha` itself; NaN if there is
+        none). Cores need not be nested: a weak item may have a `core_alpha` below `alpha`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust import CoreClustering
+    >>> cc = CoreClustering(n_resamples=50, random_state=0).fit(load_iris().data)
+    >>> sorted(cc.item_table()["status"].unique())
+    ['core', 'weak']
+    """
+    check_is_fitted(self)
+    n_items = self.ensemble_.n_items
+    clustered = self.reference_labels_ >= 0
     names = np.full(n_items, None, dtype=object)
-    names[clustered] = fitted.cluster_names_[fitted.reference_labels_[clustered]]
+    names[clustered] = self.cluster_names_[self.reference_labels_[clustered]]
     status = np.full(n_items, "trimmed", dtype=object)
     status[clustered] = "weak"
-    status[fitted.labels_ >= 0] = "core"
+    status[self.labels_ >= 0] = "core"
     columns = {
-        "cluster": names
-        if not clustered.all()
-        else fitted.cluster_names_[fitted.reference_labels_],
-        "core_label": fitted.labels_,
+        "cluster": names if not clustered.all() else self.cluster_names_[self.reference_labels_],
+        "core_label": self.labels_,
         "status": status.astype(str),
-        "strength": item_strengths(fitted),
+        "strength": self.strengths_,
     }
     if details:
-        columns["mean_cooccurrence"], columns["min_cooccurrence"] = _with_core(fitted)
-        first = fitted.alpha_path().first_core()
-        columns["core_alpha"] = np.where(fitted.labels_ >= 0, np.fmin(first, fitted.alpha), first)
-    data = fitted._frame
-    container = _container(fitted)
+        columns["mean_cooccurrence"], columns["min_cooccurrence"] = _with_core(self)
+        first = alpha_path(self).first_core()
+        columns["core_alpha"] = np.where(self.labels_ >= 0, np.fmin(first, self.alpha), first)
+    data = self._frame
+    container = _container(self)
     if data is None:
         return _frame(columns, container)
     taken = set(data.columns)
@@ -74,19 +108,11 @@ def item_table(fitted: CoreAnswers, *, details: bool) -> Any:
     return _beside(data, columns, container)
 
 
-def item_strengths(fitted: CoreAnswers) -> NDArray[np.float64]:
-    """Return the strength of each item, NaN where it has none."""
-    strengths = np.full(fitted.labels_.size, np.nan)
-    for core in fitted.cores_:
-        strengths[core.members] = core.strength
-    return strengths
-
-
-def _with_core(fitted: CoreAnswers) -> tuple[Any, Any]:
-    """Return the mean and the least co-occurrence of each item with its cluster's core."""
+def _with_core(fitted: CoreClustering) -> tuple[Any, Any]:
+    """Return the mean and the smallest co-occurrence of each item with its cluster's core."""
     mean, least = np.full((2, fitted.ensemble_.n_items), np.nan)
     for core in fitted.cores_:
-        for block in np.array_split(core.members, 1 + core.size * core.core.size // _PAIRS):
+        for block in np.array_split(core.members, 1 + core.n_items * core.n_core // _PAIRS):
             p = fitted.cooccurrence(block[:, None], core.core[None])
             itself = block[:, None] == core.core[None]
             n_others = (~itself).sum(axis=1)
@@ -96,8 +122,8 @@ def _with_core(fitted: CoreAnswers) -> tuple[Any, Any]:
     return mean, least
 
 
-def _container(fitted: CoreAnswers) -> str:
-    """Return the kind of frame to answer with: as configured, else as X, else pandas."""
+def _container(fitted: CoreClustering) -> str:
+    """Return the kind of frame to return: as configured, else as X, else pandas."""
     configured = get_config()["transform_output"]
     if configured in ("pandas", "polars"):
         return str(configured)

@@ -1,20 +1,21 @@
-"""The answer in words, for the terminal, the notebook and the report."""
+"""Describes a fitted core clustering in words, for the terminal, notebooks and the report."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from coreclust._utils.text import percent, shorten
 
 if TYPE_CHECKING:
-    from coreclust.answers import CoreAnswers
+    from coreclust.core_clustering import CoreClustering
     from coreclust.cores import Core
 
-_LONGEST_NAME = 40
 _LIMITS = {"time_limit": "time", "max_memory": "memory"}
-_LEAST_SHAKY = 0.05  # of the items of a cluster are weak
+_LEAST_SHAKY = 0.05  # share of weak items from which on a cluster is named
 
 
-def headline(fitted: CoreAnswers) -> str:
-    """Say in one line how many clusters there are, and what is shaky.
+def headline(fitted: CoreClustering) -> str:
+    """Return one line with the number of clusters, the share of weak items and the shaky cluster.
 
     Parameters
     ----------
@@ -50,8 +51,8 @@ def headline(fitted: CoreAnswers) -> str:
     return "; ".join(parts)
 
 
-def verdict(fitted: CoreAnswers) -> str:
-    """Say which part of a clustering can be trusted, and how far.
+def verdict(fitted: CoreClustering) -> str:
+    """Return a paragraph on which part of a clustering can be trusted, and how far.
 
     Parameters
     ----------
@@ -76,8 +77,8 @@ def verdict(fitted: CoreAnswers) -> str:
     return f"{first[0].upper()}{first[1:]}. {explanation(fitted)}".rstrip()
 
 
-def explanation(fitted: CoreAnswers) -> str:
-    """Say what stands behind the headline: the verdict without its first sentence.
+def explanation(fitted: CoreClustering) -> str:
+    """Return the verdict without its first sentence, the headline.
 
     Parameters
     ----------
@@ -90,110 +91,46 @@ def explanation(fitted: CoreAnswers) -> str:
     """
     sentences: list[str] = []
     if fitted.cores_:
-        sentences = [_counts(fitted), _worst(fitted), _promise(fitted), _proof(fitted.cores_)]
+        sentences = [_counts(fitted), _worst(fitted), fitted.rule_.promise(), _proof(fitted.cores_)]
     if fitted.n_dropped_resamples_:
         n_dropped = fitted.n_dropped_resamples_
         were = "was" if n_dropped == 1 else "were"
         sentences.append(
-            f"{_count(n_dropped, 'sample')} that could not be clustered {were} left out."
+            f"{_count(n_dropped, 'resample')} that could not be clustered {were} left out."
         )
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def cluster_name(fitted: CoreAnswers, core: Core) -> str:
+def cluster_name(fitted: CoreClustering, core: Core) -> str:
     """Return the name of a cluster, on one line and not too long."""
     return shorten(fitted.cluster_names_[core.label])
 
 
-def shorten(value: Any, longest: int = _LONGEST_NAME) -> str:
-    """Return a value as text on one line, without its middle if it is too long.
-
-    Parameters
-    ----------
-    value : object
-    longest : int, default=40
-
-    Returns
-    -------
-    text : str
-
-    Examples
-    --------
-    >>> from coreclust._inspection.verdict import shorten
-    >>> shorten("the name of item 12", 10)
-    'the n…m 12'
-    """
-    text = str(value)
-    if len(text) > longest:  # names often differ at their ends
-        tail = (longest - 1) // 2
-        text = text[: longest - 1 - tail] + "…" + text[len(text) - tail :]
-    return "".join(letter if letter.isprintable() else " " for letter in text)
-
-
-def percent(share: float) -> str:
-    """Return a share in percent; neither 0 nor 100 unless it is exactly that.
-
-    Examples
-    --------
-    >>> from coreclust._inspection.verdict import percent
-    >>> percent(0.18), percent(0.001), percent(0.995), percent(1.0)
-    ('18 %', 'less than 1 %', 'more than 99 %', '100 %')
-    """
-    if 0 < share < 0.01:
-        return "less than 1 %"
-    if 0.99 < share < 1:
-        return "more than 99 %"
-    return f"{100 * share:.0f} %"
-
-
 def _shakiest(cores: list[Core]) -> Core | None:
-    """Return the one cluster with the largest share of weak items, if that is worth a word."""
+    """Return the cluster with the largest share of weak items, if it stands out."""
     if len(cores) < 2:
         return None
-    first, second = sorted(cores, key=_weak_share, reverse=True)[:2]
-    is_shaky = _weak_share(first) > _weak_share(second) and _weak_share(first) >= _LEAST_SHAKY
+    first, second = sorted(cores, key=lambda core: core.weak_fraction, reverse=True)[:2]
+    is_shaky = first.weak_fraction > second.weak_fraction and first.weak_fraction >= _LEAST_SHAKY
     return first if is_shaky else None
 
 
-def _weak_share(core: Core) -> float:
-    return 1 - core.core.size / core.size
-
-
-def _counts(fitted: CoreAnswers) -> str:
+def _counts(fitted: CoreClustering) -> str:
     weak, trimmed = fitted.weak_sample_indices_.size, fitted.trimmed_sample_indices_.size
     if not weak and not trimmed:
         return ""
     n_items = fitted.labels_.size
     text = f"{fitted.core_sample_indices_.size:,} of {_count(n_items, 'item')} are core"
     text += f", {weak:,} weak" if weak else ", none is weak"
-    return text + (f" and {trimmed:,} trimmed: put in no cluster." if trimmed else ".")
+    return text + (f" and {trimmed:,} trimmed (in no cluster)." if trimmed else ".")
 
 
-def _worst(fitted: CoreAnswers) -> str:
+def _worst(fitted: CoreClustering) -> str:
     shaky = _shakiest(fitted.cores_)
     if shaky is None:
         return ""
     name = cluster_name(fitted, shaky)
-    return f"Of the {shaky.size:,} items of cluster {name}, {shaky.weak.size:,} are weak."
-
-
-def _promise(fitted: CoreAnswers) -> str:
-    least = f"{1 - fitted.alpha:g}"
-    if fitted.confidence is None:
-        return (
-            f"Any two items of one core land together with an estimated probability of at "
-            f"least {least}."
-        )
-    sure = f"{100 * fitted.confidence:g} % confidence"
-    if fitted.guarantee == "pair":
-        return (
-            f"Any two items of one core, taken by themselves, land together with a probability "
-            f"of at least {least}, with {sure}."
-        )
-    return (
-        f"With {sure}, every two items of one core land together with a probability of at "
-        f"least {least}."
-    )
+    return f"Of the {shaky.n_items:,} items of cluster {name}, {shaky.n_weak:,} are weak."
 
 
 def _proof(cores: list[Core]) -> str:

@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
-from sklearn.cluster import HDBSCAN, OPTICS, KMeans
+from sklearn.cluster import HDBSCAN, OPTICS
 from sklearn.utils import get_tags
 
-from coreclust._sampling.models import EstimatorModel, Model
-from coreclust._sampling.native import own_method
+from coreclust._sampling.models import EstimatorModel
+from coreclust._sampling.native import takes_weights
 from coreclust._utils.blocks import BlockedItems
 from coreclust._utils.compat import number_of_items, take_items
 from coreclust._utils.seeds import draw_random_states
 from coreclust._utils.validation import encode_labels
 
-_ITEMS_A_BLOCK = 2**17  # that a model labels in one go
+_ITEMS_PER_BLOCK = 2**17  # that a model labels in one go
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class ClusteringFunction:
         rows: NDArray[np.int64],
         seeds: np.random.SeedSequence,
         moved: NDArray[np.float64] | None = None,
-        keep: list[Model] | None = None,
+        keep: list[Any] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Label one sample; every random_state is seeded from `seeds`.
 
@@ -147,7 +147,7 @@ class ClusteringFunction:
                 labels = estimator.predict(self._take(X, items, rows))
             else:
                 labels = estimator.fit(moved, take_items(y, rows)).predict(moved[first])
-        elif moved is None and takes_multiplicities(estimator, items.size):
+        elif moved is None and takes_weights(estimator, items.size):
             labels = estimator.fit_predict(self._take(X, items), sample_weight=counts)
         else:
             Z = self._take(X, rows) if moved is None else moved
@@ -162,7 +162,7 @@ class ClusteringFunction:
         items: NDArray[np.int64],
         seeds: np.random.SeedSequence,
         moved: NDArray[np.float64] | None = None,
-        keep: list[Model] | None = None,
+        keep: list[Any] | None = None,
     ) -> NDArray[np.int64]:
         """Fit to one sample and return the labels that some items get by `predict`."""
         if moved is not None:
@@ -172,7 +172,7 @@ class ClusteringFunction:
         distinct, counts = np.unique(rows, return_counts=True)
         if self.kind == "classifier":
             estimator.fit(self._take(X, rows), take_items(y, rows))
-        elif takes_multiplicities(estimator, distinct.size):
+        elif takes_weights(estimator, distinct.size):
             estimator.fit(self._take(X, distinct), sample_weight=counts)
         else:
             estimator.fit(self._take(X, rows))
@@ -187,7 +187,7 @@ class ClusteringFunction:
         """Return the labels of some items, a block at a time: X may be larger than memory."""
         if isinstance(X, BlockedItems) and items.size == len(X):
             return X.label(estimator.predict)
-        blocks = np.split(items, range(_ITEMS_A_BLOCK, items.size, _ITEMS_A_BLOCK))
+        blocks = np.split(items, range(_ITEMS_PER_BLOCK, items.size, _ITEMS_PER_BLOCK))
         return np.concatenate(
             [np.asarray(estimator.predict(self._take(X, block, rows))) for block in blocks]
         )
@@ -198,7 +198,7 @@ class ClusteringFunction:
         y: Any,
         X: Any,
         seeds: np.random.SeedSequence,
-        keep: list[Model] | None = None,
+        keep: list[Any] | None = None,
     ) -> NDArray[np.int64]:
         """Fit to items that are not those of X, and return the labels of X by `predict`."""
         estimator = self._seeded_clone(seeds)
@@ -208,7 +208,7 @@ class ClusteringFunction:
         return self._encode_and_keep(estimator.predict(X), number_of_items(X), estimator, keep)
 
     def _encode_and_keep(
-        self, labels: Any, n_items: int, estimator: Any, keep: list[Model] | None
+        self, labels: Any, n_items: int, estimator: Any, keep: list[Any] | None
     ) -> NDArray[np.int64]:
         codes, names = self._encode(labels, n_items)
         if keep is not None:
@@ -275,29 +275,14 @@ class ClusteringFunction:
     def _encode(self, labels: Any, n_items: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
         name = "the labels returned by estimator"
         if labels is None:
-            raise TypeError(f"{name} must be one label an item, got None.")
+            raise TypeError(f"{name} must be one label per item, got None.")
         is_classifier = self.kind == "classifier"
         codes, names = encode_labels(
             labels, name, negative_is_noise=not is_classifier, floats=is_classifier
         )
         if codes.size != n_items:
-            raise ValueError(f"{name} must be one an item: expected {n_items}, got {codes.size}.")
+            raise ValueError(f"{name} must be one per item: expected {n_items}, got {codes.size}.")
         return codes, names
-
-
-def takes_multiplicities(estimator: Any, n_distinct: int) -> bool:
-    """Tell whether fitting distinct items with multiplicities equals fitting the copies.
-
-    True only of estimators for which that has been tested; a subclass may do anything.
-    """
-    if type(estimator) is KMeans:
-        # A random init draws *different* rows: with copies it could draw an item twice.
-        init = estimator.init
-        equivalent = init == "k-means++" if isinstance(init, str) else not callable(init)
-        return equivalent and n_distinct >= estimator.n_clusters
-    # Our own clusterers. Not DBSCAN: who gets a border item depends on the order of rows.
-    is_ours = own_method(estimator, "_batch_labeler") is not None
-    return is_ours and n_distinct >= getattr(estimator, "n_clusters", np.inf)
 
 
 def _is_pairwise(estimator: Any) -> bool:
@@ -323,12 +308,12 @@ def _check_tied_to_items(estimator: Any) -> None:
 
 
 def warn_of_density(estimator: Any) -> None:
-    """Warn of clusterers that see dense spots in the copies of a bootstrap resample."""
+    """Warn about clusterers that take the copies in a bootstrap resample for dense regions."""
     steps = getattr(estimator, "steps", None)
     clusterer = steps[-1][1] if steps else estimator
     if isinstance(clusterer, (HDBSCAN, OPTICS)):
         warnings.warn(
-            f"{type(clusterer).__name__} takes the repeated rows of bootstrap resamples for dense "
+            f"{type(clusterer).__name__} takes the copies of rows in bootstrap resamples for dense "
             "spots; its cores may come out smaller than they should. A SmoothedBootstrap or a "
             "Subsample has none.",
             stacklevel=5,

@@ -17,14 +17,8 @@ from coreclust._utils.blocks import BlockedItems, check_blocked, is_dask_array
 from coreclust._utils.compat import number_of_items
 from coreclust._utils.frames import is_pandas_frame, is_polars_frame
 from coreclust._utils.validation import encode_labels
-from coreclust.evidence import apart_table
-from coreclust.resampling._schemes import (
-    KnownDistribution,
-    ParametricBootstrap,
-    Scheme,
-    SmoothedBootstrap,
-    Subsample,
-)
+from coreclust.evidence._bounds import apart_table
+from coreclust.resampling import Scheme
 
 
 def check_items(meta: Any, X: Any, function: ClusteringFunction) -> Any:
@@ -51,8 +45,8 @@ def check_items(meta: Any, X: Any, function: ClusteringFunction) -> Any:
         X = _check_numbers(meta, X, function.estimator)
     if function.pairwise and X.shape[0] != X.shape[1]:
         raise ValueError(
-            "X must be a square matrix, a row and a column an item, because estimator takes "
-            f"precomputed distances or affinities; got shape {X.shape}."
+            "X must be a square matrix with one row and one column per item, because estimator "
+            f"takes precomputed distances or affinities; got shape {X.shape}."
         )
     return X
 
@@ -74,11 +68,11 @@ def check_classes(y: Any, X: Any, function: ClusteringFunction) -> Any:
     return y
 
 
-def check_groups(groups: Any, X: Any, scheme: Any) -> NDArray[np.intp] | None:
+def check_groups(groups: Any, X: Any, scheme: Scheme) -> NDArray[np.intp] | None:
     """Return the group of each item, numbered from 0 on, or None."""
     if groups is None:
         return None
-    if isinstance(scheme, (KnownDistribution, ParametricBootstrap)):
+    if scheme.draws != "rows":
         raise ValueError(
             f"groups has no meaning for resampling={scheme!r}, which draws new items; use a "
             "Bootstrap or a Subsample."
@@ -94,7 +88,7 @@ def check_groups(groups: Any, X: Any, scheme: Any) -> NDArray[np.intp] | None:
     return codes.astype(np.intp)
 
 
-def check_keeps_models(function: ClusteringFunction, scheme: Any) -> None:
+def check_keeps_models(function: ClusteringFunction, scheme: Scheme) -> None:
     """Raise unless the models of resamples can label new items."""
     if not function.predicts:
         raise ValueError(
@@ -106,7 +100,7 @@ def check_keeps_models(function: ClusteringFunction, scheme: Any) -> None:
             "keep_models=True cannot be used with precomputed distances or affinities: new items "
             "have none."
         )
-    if isinstance(scheme, KnownDistribution):
+    if scheme.draws == "pairs":
         raise ValueError(f"keep_models=True has no meaning for resampling={scheme!r}.")
 
 
@@ -120,12 +114,10 @@ def check_scheme(
     alpha: float,
 ) -> None:
     """Raise unless resamples can be drawn by the scheme, and items labeled by it."""
-    if isinstance(X, BlockedItems) and (
-        scheme.label != "all" or isinstance(scheme, (SmoothedBootstrap, ParametricBootstrap))
-    ):
+    if isinstance(X, BlockedItems) and (scheme.label != "all" or scheme.makes_items):
         raise ValueError(
-            f"resampling={scheme!r} does not work with a dask array, of which resamples are fetched "
-            "and all items labeled block by block; use Subsample(size=50_000, label='all') or "
+            f"resampling={scheme!r} does not work with a dask array, whose items are all labeled "
+            "block by block; use Subsample(size=50_000, label='all') or "
             "the like, or X.compute() if it fits into memory."
         )
     if scheme.label != "drawn" and not function.predicts:
@@ -133,9 +125,8 @@ def check_scheme(
             f"resampling={scheme!r} labels items by the predict of an estimator that was fitted to "
             f"others, and {_name(function)} has none; use label='drawn', or another estimator."
         )
-    if isinstance(scheme, Subsample):
-        scheme.n_drawn(n_units)
-    if isinstance(scheme, (SmoothedBootstrap, ParametricBootstrap)):
+    scheme.check(n_units)
+    if scheme.makes_items:
         _check_makes_items(scheme, function, X)
     if scheme.label == "oob" and 0 < alpha < 1 and n_units == number_of_items(X):
         if scheme.pair_share(n_units) == 0:
@@ -153,9 +144,83 @@ def check_scheme(
             )
 
 
-def _check_makes_items(
-    scheme: SmoothedBootstrap | ParametricBootstrap, function: ClusteringFunction, X: Any
+def check_distribution(
+    function: ClusteringFunction,
+    X: Any,
+    y: Any,
+    scheme: Any,
+    n_resamples: int | str,
 ) -> None:
+    """Raise unless items drawn from a distribution can stand beside those of X."""
+    if isinstance(n_resamples, str):
+        raise ValueError(
+            f"n_resamples must be a number with resampling=KnownDistribution, where every pair has "
+            f"samples of its own, got {n_resamples!r}."
+        )
+    if isinstance(X, BlockedItems):
+        raise ValueError("X must be in memory with resampling=KnownDistribution, got a dask array.")
+    if function.pairwise:
+        raise ValueError(
+            "resampling=KnownDistribution draws new items, which have no distances or affinities "
+            "in X; pass an estimator that takes the items themselves."
+        )
+    if not isinstance(X, (np.ndarray, list)):
+        raise TypeError(
+            "resampling=KnownDistribution needs X as an array or, for a callable, a list, "
+            f"got {type(X).__name__}."
+        )
+    if not callable(scheme.source):
+        n_population = number_of_items(scheme.source)
+        if n_population == 0:
+            raise ValueError("resampling=KnownDistribution needs a population of some items.")
+        if scheme.y is not None and len(scheme.y) != n_population:
+            raise ValueError(
+                f"resampling=KnownDistribution needs a class for each of the {n_population} items "
+                f"of the population, got {len(scheme.y)}."
+            )
+    drawn, classes = scheme.draw_items(3, np.random.default_rng(0))
+    if isinstance(X, np.ndarray):
+        shape = np.shape(drawn)
+        if shape != (3, *X.shape[1:]):
+            raise ValueError(
+                f"resampling=KnownDistribution must draw items like those of X: 3 items gave "
+                f"shape {shape}, expected {(3, *X.shape[1:])}."
+            )
+        if X.dtype.kind in "iuf" and not _is_finite(scheme.source, drawn):
+            raise ValueError(
+                "resampling=KnownDistribution must draw finite numbers, got NaN, infinity or "
+                "something else."
+            )
+    elif len(drawn) != 3:
+        raise ValueError(f"resampling=KnownDistribution drew {len(drawn)} items instead of 3.")
+    if function.kind == "classifier" and (classes is None or len(classes) != 3):
+        raise ValueError(
+            f"{type(function.estimator).__name__} is a classifier: resampling=KnownDistribution "
+            "needs a class for every item it draws; pass y with a population, or return a tuple of "
+            "items and classes."
+        )
+    if function.kind == "classifier":
+        _check_same_classes(y, classes if callable(scheme.source) else scheme.y)
+
+
+def _check_same_classes(y: Any, classes: Any) -> None:
+    """Raise unless the classes of a population are of the kind of y, and some are the same."""
+    known = np.unique(np.asarray(y))
+    drawn = np.unique(np.asarray(classes))
+    texts = [array.dtype.kind in "USO" for array in (known, drawn)]
+    if texts[0] != texts[1] or not np.isin(drawn, known).any():
+        raise ValueError(
+            "resampling=KnownDistribution must have the classes of y: none of "
+            f"{drawn[:3].tolist()} is among {known[:3].tolist()}."
+        )
+
+
+def _is_finite(source: Any, drawn: Any) -> bool:
+    values = np.asarray(drawn if callable(source) else source)
+    return values.dtype.kind in "biuf" and bool(np.isfinite(values).all())
+
+
+def _check_makes_items(scheme: Scheme, function: ClusteringFunction, X: Any) -> None:
     """Raise unless items that were not in the data can stand in for those of X."""
     if function.pairwise:
         raise ValueError(
@@ -170,7 +235,7 @@ def _check_makes_items(
         )
     if not np.isfinite(X).all():
         raise ValueError(f"resampling={scheme!r} needs X without NaN and infinity; fill them in.")
-    if isinstance(scheme, SmoothedBootstrap):
+    if scheme.draws == "rows":
         return
     if function.kind == "classifier":
         raise ValueError(

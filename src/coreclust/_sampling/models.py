@@ -1,4 +1,4 @@
-"""Fitted models of the resamples, kept to label items that were not there."""
+"""Fitted models of the resamples, kept to label new items."""
 
 from __future__ import annotations
 
@@ -8,32 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coreclust._utils.compat import number_of_items
 from coreclust._utils.constants import NOISE
-from coreclust.cluster._lloyd import nearest_centers
-
-
-@dataclass(frozen=True, eq=False)
-class CenterModel:
-    """The centers of a k-means clustering; all that is needed to label an item.
-
-    Attributes
-    ----------
-    centers : ndarray of shape (n_clusters, n_features)
-        In the order of the labels; NaN for a cluster without items.
-    """
-
-    centers: NDArray[np.float64]
-
-    def label(self, X: Any) -> NDArray[np.int64]:
-        """Return the label of each item."""
-        points = np.ascontiguousarray(X, dtype=np.float64)
-        return nearest_centers(points, self.centers).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class EstimatorModel:
-    """A fitted estimator, and the labels that stand behind the codes of its resample.
+    """A fitted estimator, and the labels that the codes of its resample stand for.
 
     Attributes
     ----------
@@ -48,7 +28,7 @@ class EstimatorModel:
     negative_is_noise: bool
 
     def label(self, X: Any) -> NDArray[np.int64]:
-        """Return the code of each item; one that no item of the resample had is a code beyond."""
+        """Return the code of each item; a label that the resample did not have gets a new code."""
         labels = np.asarray(self.estimator.predict(X))
         place = np.searchsorted(self.names, labels)
         known = place < self.names.size
@@ -57,14 +37,3 @@ class EstimatorModel:
         if self.negative_is_noise and labels.dtype.kind == "i":
             codes[labels < 0] = NOISE
         return codes
-
-
-Model = CenterModel | EstimatorModel
-
-
-def label_new(models: list[Model], X: Any) -> NDArray[np.int64]:
-    """Return the label of each item by each model: (n_items, n_models)."""
-    labels = np.empty((number_of_items(X), len(models)), dtype=np.int64)
-    for b, model in enumerate(models):
-        labels[:, b] = model.label(X)
-    return labels

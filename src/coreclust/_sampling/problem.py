@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,30 +12,23 @@ from numpy.typing import NDArray
 from coreclust._sampling.function import ClusteringFunction, warn_of_density
 from coreclust._sampling.inputs import (
     check_classes,
+    check_distribution,
     check_groups,
     check_items,
     check_keeps_models,
     check_scheme,
 )
-from coreclust._sampling.pairs import check_distribution
 from coreclust._utils.blocks import BlockedItems
 from coreclust._utils.compat import number_of_items
 from coreclust._utils.seeds import ROWS, seeds_of
-from coreclust.resampling._schemes import (
-    Bootstrap,
-    IndexScheme,
-    KnownDistribution,
-    Scheme,
-    Subsample,
-    check_resampling,
-)
+from coreclust.resampling import Scheme, check_resampling
 
 _REFERENCE = 0  # the seed key of the reference clustering; resamples have keys of two numbers
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Items, what clusters them, and how resamples of them are drawn.
+    """Items, the function that clusters them, and the scheme that resamples them.
 
     Attributes
     ----------
@@ -42,19 +36,34 @@ class Problem:
     items : array, frame, list or BlockedItems
     classes : array or None
         Of the items, for a classifier.
-    scheme : Scheme or KnownDistribution
+    scheme : Scheme
     groups : ndarray of int or None
-        The group of each item, where whole groups are drawn.
+        The group of each item, numbered from 0 on, if whole groups are drawn.
     """
 
     function: ClusteringFunction
     items: Any
     classes: Any
-    scheme: Scheme | KnownDistribution
-    groups: NDArray[np.intp] | None
+    scheme: Scheme
+    groups: NDArray[np.intp] | None = None
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return number_of_items(self.items)
+
+    @property
+    def n_units(self) -> int:
+        """Number of items, or of groups of items, that resamples are drawn from."""
+        return self.n_items if self.groups is None else int(self.groups.max()) + 1
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the items are fetched and labeled block by block."""
+        return isinstance(self.items, BlockedItems)
 
     def reference(self, entropy: int) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
-        """Cluster the items as given; or a resample of them, and let that label the others.
+        """Cluster the items as given; or a resample of them, which labels the others.
 
         Returns
         -------
@@ -62,32 +71,39 @@ class Problem:
             As of `ClusteringFunction.label_all`.
         """
         seeds = seeds_of(entropy, _REFERENCE)
-        if not self._is_known_by_resamples:
+        if not (self.in_blocks or self.scheme.fits_reference):
             return self.function.label_all(self.items, self.classes, seeds)
-        scheme = cast(IndexScheme, self.scheme)  # check_scheme refuses others for a dask array
-        rows = scheme.draw(self.n_units, seeds_of(entropy, _REFERENCE, ROWS, 0))
+        rows = self.scheme.draw(self.n_units, seeds_of(entropy, _REFERENCE, ROWS, 0))
         if self.groups is not None:
             rows = np.flatnonzero(np.isin(self.groups, rows))
         return self.function.label_all_by_resample(self.items, self.classes, np.unique(rows), seeds)
 
-    @property
-    def n_units(self) -> int:
-        """The number of items, or of groups of them, that resamples are drawn from."""
-        return number_of_items(self.items) if self.groups is None else int(self.groups.max()) + 1
+    def draw_rows(self, seeds: np.random.SeedSequence) -> NDArray[np.int64]:
+        """Draw the rows of a resample, group by group if there are groups."""
+        units = self.scheme.draw(self.n_units, seeds)
+        if self.groups is None:
+            return units
+        return np.concatenate([self._members[unit] for unit in units])
 
-    @property
-    def _is_known_by_resamples(self) -> bool:
-        """Whether nothing is fitted to all items: they are not here, or a fit is not to grow."""
-        if isinstance(self.items, BlockedItems):
-            return True
-        scheme = self.scheme
-        return isinstance(scheme, Subsample) and scheme.size is not None and scheme.label == "all"
+    def draw_counts(
+        self, resamples: list[np.random.SeedSequence], n_items: int
+    ) -> NDArray[np.int32]:
+        """Draw resamples, as how often each item is in each of them."""
+        if self.groups is None:
+            return self.scheme.counts(n_items, resamples)
+        return self.scheme.counts(self.n_units, resamples)[:, self.groups]
+
+    @cached_property
+    def _members(self) -> list[NDArray[np.intp]]:
+        """The items of each group."""
+        groups = np.asarray(self.groups)
+        return np.split(np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1])
 
 
 def check_problem(meta: Any, estimator: Any, X: Any, y: Any, groups: Any) -> Problem:
-    """Return the problem, or raise a sentence about what is wrong with it.
+    """Return the problem, or raise with a sentence about what is wrong with it.
 
-    The parameters of `meta`, a CoreClustering, say how it is to be solved; it gets the names of
+    The parameters of `meta`, a CoreClustering, say how it is to be solved. It gets the names of
     the features.
     """
     function = ClusteringFunction.of(estimator)
@@ -95,12 +111,12 @@ def check_problem(meta: Any, estimator: Any, X: Any, y: Any, groups: Any) -> Pro
     items = check_items(meta, X, function)
     classes = check_classes(y, items, function)
     codes = check_groups(groups, items, scheme)
-    if type(scheme) is Bootstrap:
+    if scheme.repeats:
         warn_of_density(function.estimator)
     if meta.keep_models:
         check_keeps_models(function, scheme)
     problem = Problem(function, items, classes, scheme, codes)
-    if isinstance(scheme, KnownDistribution):
+    if scheme.draws == "pairs":
         check_distribution(function, items, classes, scheme, meta.n_resamples)
     else:
         check_scheme(

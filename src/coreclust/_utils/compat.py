@@ -1,4 +1,4 @@
-"""What is used of scikit-learn beyond its public names, in one place (1.6 to 1.9)."""
+"""Private helpers of scikit-learn that the package uses, in one place (1.6 to 1.9)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ try:  # scikit-learn 1.9
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in where scikit-learn has no callbacks yet."""
+        """Stands in for the mixin of scikit-learn 1.9."""
 
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the method as it is."""
+        """Return the method unchanged."""
         return method
 
 
@@ -28,6 +28,7 @@ __all__ = [
     "Interval",
     "StrOptions",
     "check_sample_weight",
+    "fit_callbacks",
     "fit_context",
     "number_of_items",
     "take_items",
@@ -39,8 +40,26 @@ number_of_items = _num_samples
 
 
 def check_sample_weight(sample_weight: Any, X: Any) -> Any:
-    """Return a weight an item, 1 by default; refuse negative ones."""
+    """Return one weight per item, 1 by default; refuse negative weights."""
     return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
 take_items = _safe_indexing
+
+
+def fit_callbacks(estimator: Any, X: Any, y: Any, n_subtasks: int) -> tuple[Any, Any]:
+    """Return what to call after each subtask and at the end, for scikit-learn's callbacks."""
+    if not hasattr(estimator, "_init_callback_context"):
+        return None, lambda: None
+    context = estimator._init_callback_context(max_subtasks=n_subtasks)
+    context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+
+    def on_subtask() -> None:
+        subtask = context.subcontext(task_name="resample")
+        subtask.call_on_fit_task_begin(estimator=estimator)
+        subtask.call_on_fit_task_end(estimator=estimator)
+
+    def on_end() -> None:
+        context.call_on_fit_task_end(estimator=estimator, X=X, y=y)
+
+    return (on_subtask if getattr(estimator, "_skl_callbacks", []) else None), on_end

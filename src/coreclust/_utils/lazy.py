@@ -20,12 +20,12 @@ def lazy_names(
         The module that each public name is imported from.
     """
 
-    def __getattr__(name: str) -> Any:
+    def get(name: str) -> Any:
         if name in homes:
             return getattr(import_module(homes[name]), name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    def __dir__() -> list[str]:
+    def names() -> list[str]:
         return sorted(homes)
 
-    return __getattr__, __dir__
+    return get, names

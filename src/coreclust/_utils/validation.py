@@ -10,40 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from coreclust._utils.constants import NOISE, NOISE_RULES
 
-# What a confidence is about: all pairs at once, or each by itself.
-GUARANTEES = ("simultaneous", "pair")
-
 TOO_LARGE = (
     "X has values whose squares are too large to compute with; scale it, for instance with "
     "sklearn.preprocessing.StandardScaler."
 )
 
 _WHOLE = (numbers.Integral, np.bool_)
-
-
-def check_alpha(alpha: Any) -> None:
-    """Raise unless alpha is a number in [0, 1]."""
-    if not is_number(alpha) or not 0 <= alpha <= 1:
-        raise ValueError(
-            f"alpha must be a number between 0 and 1 (pairs co-occur with probability at least "
-            f"1 - alpha), got {alpha!r}."
-        )
-
-
-def check_confidence(confidence: Any) -> None:
-    """Raise unless confidence is None or a number between 0 and 1."""
-    if confidence is not None and not (is_number(confidence) and 0 < confidence < 1):
-        raise ValueError(
-            f"confidence must be None or a number above 0 and below 1, got {confidence!r}."
-        )
-
-
-def check_guarantee(guarantee: Any) -> None:
-    """Raise unless guarantee is one of the kinds."""
-    if not isinstance(guarantee, str) or guarantee not in GUARANTEES:
-        raise ValueError(
-            f"guarantee must be one of {', '.join(map(repr, GUARANTEES))}, got {guarantee!r}."
-        )
 
 
 def check_noise(noise: Any) -> None:
@@ -54,17 +26,25 @@ def check_noise(noise: Any) -> None:
         )
 
 
-def check_time_limit(time_limit: Any) -> None:
-    """Raise unless time_limit is None or a number of seconds."""
-    if time_limit is not None and not (is_number(time_limit) and time_limit >= 0):
-        raise ValueError(f"time_limit must be None or seconds, 0 or more, got {time_limit!r}.")
+def check_share(value: Any, name: str) -> None:
+    """Raise unless a value is a number in [0, 1]."""
+    if not is_number(value) or not 0 <= value <= 1:
+        raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}.")
 
 
-def check_max_memory(max_memory: Any) -> None:
-    """Raise unless max_memory is None or a number of bytes."""
-    if max_memory is not None and not (is_number(max_memory) and max_memory > 0):
+def check_count(value: Any, name: str, least: int = 1) -> None:
+    """Raise unless a value is a whole number of at least `least`."""
+    if not is_whole(value) or value < least:
+        raise ValueError(f"{name} must be a whole number, {least} or more, got {value!r}.")
+
+
+def check_seed(random_state: Any) -> None:
+    """Raise unless random_state is None, a RandomState or a non-negative int."""
+    if random_state is None or isinstance(random_state, np.random.RandomState):
+        return
+    if not is_whole(random_state) or random_state < 0:
         raise ValueError(
-            f"max_memory must be None or a number of bytes such as 2e9, got {max_memory!r}."
+            f"random_state must be None, a RandomState or an int, 0 or more, got {random_state!r}."
         )
 
 

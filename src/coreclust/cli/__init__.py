@@ -1,4 +1,8 @@
-"""The command line. Heavy modules are imported by the commands that need them."""
+"""The command line.
+
+The package is an application: only `main` is public, so its modules need no underscore. The
+commands import heavy modules when they run.
+"""
 
 from coreclust.cli.main import main
 

@@ -1,4 +1,4 @@
-"""Arguments that several commands share, and how their values are read."""
+"""Arguments that several commands share, and the functions that parse their values."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-# As in coreclust.algorithms, which is not imported here: --help should not wait for
-# scikit-learn. A test keeps them in step.
-CLUSTERERS = ("kmeans", "hclust", "tkmeans", "tclust")
-CLASSIFIERS = ("rf", "svm")
+from coreclust.algorithms import ALGORITHMS
+from coreclust.evidence._guarantees import GUARANTEES
+
+CLUSTERERS = tuple(name for name, one in ALGORITHMS.items() if not one.is_classifier)
+CLASSIFIERS = tuple(name for name, one in ALGORITHMS.items() if one.is_classifier)
 SCHEMES = ("bootstrap", "all", "oob", "subsample", "smoothed")
 MOST_K = 1000
 
 _READING_EPILOG = """\
-what is read:
-  CSV, TSV and the like (separator, encoding and header are found out), gzip or not;
-  .parquet, .npy and .h5ad. A row is an item, a column of numbers a feature. Columns of words
-  are named and skipped. Columns go by their name, or by their number from 1 on.
+input files:
+  CSV, TSV and other delimited text, also compressed by gzip (the separator, encoding and
+  header are detected); .parquet, .npy and .h5ad. Each row is an item and each column of
+  numbers a feature. Columns of words are listed and skipped. COL is the name of a column, or
+  its number, counted from 1.
 
 exit codes:
-  0 done   1 failed   2 wrong usage, or a file that cannot be used   130 interrupted
+  0 done   1 failed   2 wrong usage or unusable file   130 interrupted
 """
 
 
@@ -32,7 +34,7 @@ def add_command(
     """Add a command that reads a table."""
     command = commands.add_parser(
         name,
-        # All options at once would bury the line that says what was wrong.
+        # A list of all options would hide the line that says what is wrong.
         usage=f"coreclust {name} FILE {usage} [options]",
         help=summary,
         description=text,
@@ -44,39 +46,39 @@ def add_command(
 
 
 def add_reading(command: Any) -> None:
-    """Add what there is to say about the table."""
+    """Add the options about the table."""
     group = command.add_argument_group("the table")
-    group.add_argument("--id", metavar="COL", help="column that names the items")
+    group.add_argument("--id", metavar="COL", help="column with the names of the items")
     group.add_argument("--label", metavar="COL", help="column with known classes, for purity")
     group.add_argument(
         "--drop",
         metavar="COL",
         action="append",
         default=[],
-        help="column to leave out; may be given again",
+        help="column to leave out; can be repeated",
     )
     group.add_argument(
         "--one-hot",
         action="store_true",
-        help="turn columns of words into zeros and ones, instead of skipping them",
+        help="turn columns of words into zeros and ones instead of skipping them",
     )
     group.add_argument(
         "--drop-missing",
         action="store_true",
-        help="leave out rows with a missing or infinite value, instead of giving up",
+        help="leave out rows with a missing or infinite value instead of stopping",
     )
     group.add_argument(
         "--missing",
         metavar="TEXT",
         action="append",
         default=[],
-        help="one more way to write a missing value, such as -99; may be given again",
+        help="another code for a missing value, such as -99; can be repeated",
     )
-    group.add_argument("--scale", action="store_true", help="give every feature unit variance")
+    group.add_argument("--scale", action="store_true", help="scale every feature to unit variance")
     group.add_argument(
-        "--separator", type=_separator, metavar="SIGN", help="between cells, or: tab, space"
+        "--separator", type=_separator, metavar="SIGN", help="sign between cells, or tab or space"
     )
-    group.add_argument("--encoding", metavar="NAME", help="of a text file, such as cp1252")
+    group.add_argument("--encoding", metavar="NAME", help="encoding of a text file, such as cp1252")
     header = group.add_mutually_exclusive_group()
     header.add_argument(
         "--header", action="store_true", default=None, help="the first line names the columns"
@@ -86,69 +88,85 @@ def add_reading(command: Any) -> None:
     )
 
 
-def add_sampling(
-    command: Any, *, resamples: int, schemes: tuple[str, ...] = SCHEMES, auto: bool = False
-) -> None:
-    """Add how resamples are drawn; with `auto`, their number may be left to the resamples."""
-    group = command.add_argument_group("the samples")
+def add_sampling(command: Any, *, resamples: int, auto: bool = False) -> None:
+    """Add the options about the resamples; with `auto`, their number can be automatic."""
+    group = command.add_argument_group("the resamples")
     group.add_argument(
         "--alpha",
         type=probability,
         default=0.1,
-        help="two items of a core land together with probability 1 - alpha; default: %(default)s",
+        help="two items of a core are clustered together with a probability of at least 1 - alpha; "
+        "default: %(default)s",
     )
     group.add_argument(
         "--resamples",
         type=whole_or_auto(1, 10**6) if auto else whole(1, 10**6),
         default=resamples,
         metavar="M",
-        help="number of samples"
-        + (", or auto: until the cores settle" if auto else "")
+        help="number of resamples"
+        + (", or auto: draw until the cores are settled" if auto else "")
         + "; default: %(default)s",
     )
     group.add_argument(
         "--scheme",
-        choices=schemes,
+        choices=SCHEMES,
         default="bootstrap",
-        help="how resamples are drawn: bootstrap; the same, but labeling all items or those out "
-        "of bag; subsample (half the items); smoothed (a bootstrap that moves the copies); "
-        "default: %(default)s",
+        help="how resamples are drawn: bootstrap; all and oob (a bootstrap that labels all items, "
+        "or those out of bag); subsample (half of the items); smoothed (a bootstrap that adds "
+        "noise to the copies); default: %(default)s",
     )
     group.add_argument(
         "--seed",
         type=whole(0, 2**32 - 1),
         default=0,
-        help="same seed, same answer; default: %(default)s",
+        help="seed of the random numbers; default: %(default)s",
     )
     group.add_argument(
-        "--jobs", type=jobs, metavar="N", help="processes or threads, -1 for one a core"
+        "--jobs", type=jobs, metavar="N", help="processes or threads; -1: one per processor core"
+    )
+
+
+def add_confidence(group: Any) -> None:
+    """Add the options about the confidence in the cores."""
+    group.add_argument(
+        "--confidence",
+        type=inner_probability,
+        metavar="P",
+        help="confidence that the pairs of a core reach 1 - alpha; default: compare the estimates "
+        "with 1 - alpha",
+    )
+    group.add_argument(
+        "--guarantee",
+        choices=tuple(GUARANTEES),
+        default=next(iter(GUARANTEES)),
+        help="which pairs the confidence is about; default: %(default)s",
     )
 
 
 def add_output(command: Any, *, folder: str) -> None:
-    """Add where the answer goes."""
-    group = command.add_argument_group("the answer")
+    """Add the options about the output."""
+    group = command.add_argument_group("the output")
     group.add_argument(
         "--out", type=Path, metavar="DIR", help=f"folder for the files; default: {folder}"
     )
     group.add_argument(
         "--json",
         action="store_true",
-        help="print JSON and nothing else; files are written only if --out is given",
+        help="print only JSON, and write files only if --out is given",
     )
-    group.add_argument("--quiet", action="store_true", help="no notices and no progress")
-    group.add_argument("--no-plots", action="store_true", help="do not draw")
+    group.add_argument("--quiet", action="store_true", help="print no notices and no progress")
+    group.add_argument("--no-plots", action="store_true", help="write no plots")
 
 
 def folder(text: str) -> Path:
-    """Read the name of a folder that is there."""
+    """Parse the name of an existing folder."""
     if not Path(text).is_dir():
         raise argparse.ArgumentTypeError(f"{text} is not a folder")
     return Path(text)
 
 
 def probability(text: str) -> float:
-    """Read a number between 0 and 1."""
+    """Parse a number between 0 and 1."""
     value = _float(text)
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f"{text} is not a number between 0 and 1")
@@ -156,7 +174,7 @@ def probability(text: str) -> float:
 
 
 def inner_probability(text: str) -> float:
-    """Read a number above 0 and below 1."""
+    """Parse a number above 0 and below 1."""
     value = _float(text)
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a number above 0 and below 1")
@@ -164,7 +182,7 @@ def inner_probability(text: str) -> float:
 
 
 def seconds(text: str) -> float:
-    """Read a number of seconds."""
+    """Parse a number of seconds."""
     value = _float(text)
     if not 0 <= value < 1e9:
         raise argparse.ArgumentTypeError(f"{text} is not a number of seconds, 0 or more")
@@ -172,7 +190,7 @@ def seconds(text: str) -> float:
 
 
 def whole(least: int, most: int) -> Callable[[str], int]:
-    """Return a reader of whole numbers in a range."""
+    """Return a parser of whole numbers in a range."""
 
     def whole_number(text: str) -> int:
         if not text.isdecimal() or not least <= int(text) <= most:
@@ -183,7 +201,7 @@ def whole(least: int, most: int) -> Callable[[str], int]:
 
 
 def whole_or_auto(least: int, most: int) -> Callable[[str], int | str]:
-    """Return a reader of whole numbers in a range, or of the word auto."""
+    """Return a parser of whole numbers in a range or the word auto."""
     number = whole(least, most)
 
     def whole_number_or_auto(text: str) -> int | str:
@@ -193,14 +211,14 @@ def whole_or_auto(least: int, most: int) -> Callable[[str], int | str]:
 
 
 def jobs(text: str) -> int:
-    """Read a number of jobs: not 0."""
+    """Parse a number of jobs, which is not 0."""
     if not re.fullmatch(r"-?\d{1,4}", text) or int(text) == 0:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number other than 0")
     return int(text)
 
 
 def k_range(text: str) -> list[int]:
-    """Read numbers of clusters: 2..10, 2-10 or 2,3,5.
+    """Parse numbers of clusters: 2..10, 2-10 or 2,3,5.
 
     Examples
     --------
@@ -221,14 +239,13 @@ def k_range(text: str) -> list[int]:
 
 
 def algorithms(text: str) -> list[str]:
-    """Read names of algorithms, separated by commas."""
+    """Parse names of algorithms, separated by commas."""
     names = [part.strip() for part in text.split(",") if part.strip()]
-    known = (*CLUSTERERS, *CLASSIFIERS)
     for name in names:
-        if name not in known:
-            raise argparse.ArgumentTypeError(f"{name} is not one of {', '.join(known)}")
+        if name not in ALGORITHMS:
+            raise argparse.ArgumentTypeError(f"{name} is not one of {', '.join(ALGORITHMS)}")
     if not names:
-        raise argparse.ArgumentTypeError("it takes at least one name")
+        raise argparse.ArgumentTypeError("at least one name is needed")
     return list(dict.fromkeys(names))
 
 

@@ -11,11 +11,11 @@ from coreclust.cli.arguments import (
     CLUSTERERS,
     MOST_K,
     add_command,
+    add_confidence,
     add_output,
     add_reading,
     add_sampling,
     algorithms,
-    inner_probability,
     whole,
 )
 
@@ -32,10 +32,10 @@ def add(commands: Any) -> None:
         commands,
         "compare",
         usage="-k K",
-        summary="which algorithm suits a table",
-        text="Core cluster a table by several algorithms, on the same resamples: how much of each\n"
-        "clustering is stable, and where they agree. Writes comparison.csv, agreement.csv,\n"
-        "comparison.json and a picture.",
+        summary="compare algorithms on a table",
+        text="Find the core clusters of a table with several algorithms on the same resamples:\n"
+        "how much of each clustering is stable, and where they agree. Writes comparison.csv,\n"
+        "agreement.csv, comparison.json and a plot.",
         examples=_EXAMPLES,
     )
     compare.add_argument(
@@ -43,18 +43,13 @@ def add(commands: Any) -> None:
         type=algorithms,
         default=list(CLUSTERERS),
         metavar="NAMES",
-        help=f"of {', '.join((*CLUSTERERS, *CLASSIFIERS))}, separated by commas; default: all "
-        f"but {' and '.join(CLASSIFIERS)}, which are classifiers and need --label",
+        help=f"some of {', '.join((*CLUSTERERS, *CLASSIFIERS))}, separated by commas; default: "
+        f"all except {' and '.join(CLASSIFIERS)}, which are classifiers and need --label",
     )
     compare.add_argument("-k", type=whole(1, MOST_K), metavar="K", help="number of clusters")
     add_reading(compare)
     add_sampling(compare, resamples=500)
-    compare.add_argument(
-        "--confidence",
-        type=inner_probability,
-        metavar="P",
-        help="how sure to be that every pair of a core meets 1 - alpha; default: the estimate",
-    )
+    add_confidence(compare)
     add_output(compare, folder="coreclust-NAME")
     compare.set_defaults(run=_run)
 
@@ -67,11 +62,13 @@ def _run(arguments: argparse.Namespace) -> None:
         folder_for,
         made_from,
         print_table,
+        save_plot,
         say,
         to_json,
         write_json,
     )
     from coreclust.model_selection import compare_algorithms
+    from coreclust.plotting._selection import ComparisonDisplay
 
     clusters = bool(set(arguments.algorithms) & set(CLUSTERERS))
     if clusters:
@@ -91,6 +88,7 @@ def _run(arguments: argparse.Namespace) -> None:
             n_resamples=arguments.resamples,
             resampling=make_scheme(arguments.scheme, arguments.algorithms),
             confidence=arguments.confidence,
+            guarantee=arguments.guarantee,
             n_jobs=arguments.jobs,
             random_state=arguments.seed,
             verbose=0 if arguments.quiet or arguments.json else 1,
@@ -106,6 +104,7 @@ def _run(arguments: argparse.Namespace) -> None:
         "resamples": arguments.resamples,
         "alpha": arguments.alpha,
         "confidence": arguments.confidence,
+        "guarantee": arguments.guarantee,
         "scheme": arguments.scheme,
         "n_items": len(table.X),
         **made_from(arguments, table),
@@ -114,7 +113,8 @@ def _run(arguments: argparse.Namespace) -> None:
     if out is not None:
         files |= _write_tables(out, comparison, rows)
         if not arguments.no_plots:
-            files |= _draw(arguments, out, comparison)
+            display = ComparisonDisplay.from_comparison
+            files |= save_plot(arguments, lambda: display(comparison), out / "comparison.png")
         files["Answer"] = out / "comparison.json"
         write_json(files["Answer"], answer)
     if arguments.json:
@@ -124,7 +124,7 @@ def _run(arguments: argparse.Namespace) -> None:
     header = [names.get(name, name).replace("_", " ") for name in rows.columns]
     print_table(header, rows.values.tolist())
     if len(comparison.names) > 1:
-        say(arguments, "\nItems that two algorithms judge alike, both core or both not:\n")
+        say(arguments, "\nShare of items that are core for both algorithms or for neither:\n")
         print_table(
             ["", *comparison.names],
             [
@@ -135,27 +135,28 @@ def _run(arguments: argparse.Namespace) -> None:
     say(arguments, f"\n{_verdict(comparison)}\n")
     for what, path in files.items():
         say(arguments, f"{what}: {path}")
-    say(arguments, f"Again: {command_of(arguments)}")
+    say(arguments, f"Repeat: {command_of(arguments)}")
 
 
 def _verdict(comparison: Any) -> str:
-    from coreclust._inspection.verdict import percent
+    from coreclust._utils.text import percent
 
     weak = [found.weak_fraction for found in comparison.measures]
     best = min(range(len(weak)), key=weak.__getitem__)
     text = f"{comparison.names[best]} leaves the fewest items weak ({percent(weak[best])})"
-    smallest = min((core.size for core in comparison.fitted[best].cores_), default=0)
+    smallest = min((core.n_items for core in comparison.fitted[best].cores_), default=0)
     n_items = comparison.fitted[best].labels_.size
     if smallest < 0.05 * n_items:
         return (
-            f"{text}, but one of its clusters has only {smallest} of {n_items} items: look at the "
-            "sizes before preferring it."
+            f"{text}, but one of its clusters has only {smallest} of {n_items} items; check the "
+            "sizes before you prefer it."
         )
-    return f"{text}; stable is not the same as meaningful."
+    return f"{text}; a stable clustering is not necessarily a meaningful one."
 
 
 def _write_tables(out: Path, comparison: Any, rows: Any) -> dict[str, Path]:
-    from coreclust.cli.output import cell_text, write_csv
+    from coreclust._utils.text import cell_text
+    from coreclust.cli.output import write_csv
 
     table, agreement = out / "comparison.csv", out / "agreement.csv"
     cells = [
@@ -171,16 +172,3 @@ def _write_tables(out: Path, comparison: Any, rows: Any) -> dict[str, Path]:
     ]
     write_csv(agreement, ["first", "second", "agreement", "core_rand"], pairs)
     return {"Table": table, "Agreement": agreement}
-
-
-def _draw(arguments: argparse.Namespace, out: Path, comparison: Any) -> dict[str, Path]:
-    from coreclust.cli.output import notice, save_figure
-    from coreclust.plotting._selection import ComparisonDisplay
-
-    try:
-        display = ComparisonDisplay.from_comparison(comparison)
-    except ImportError:
-        notice(arguments, "note: no picture: install matplotlib (pip install 'coreclust[plot]').")
-        return {}
-    save_figure(display.figure_, out / "comparison.png")
-    return {"Picture": out / "comparison.png"}

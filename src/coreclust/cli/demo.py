@@ -1,4 +1,4 @@
-"""The command that shows on the iris data what this is about."""
+"""The command that finds the core clusters of the iris data."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def add(commands: Any) -> None:
     """Add the command."""
     demo = commands.add_parser(
         "demo",
-        help="core clusters of the iris data",
-        description="Find the core clusters of the iris data (k-means, 3 clusters): a table, "
-        "a picture and a CSV file with a row a flower.",
+        help="find the core clusters of the iris data",
+        description="Find the core clusters of the iris data (k-means, 3 clusters). Prints a table "
+        "and writes a plot and a CSV file with one row per flower.",
         epilog="example: coreclust demo --alpha 0.05 --out results",
     )
     demo.add_argument("--alpha", type=probability, default=0.1, help="default: %(default)s")
@@ -29,7 +29,7 @@ def add(commands: Any) -> None:
         type=Path,
         default=Path("coreclust-demo"),
         metavar="DIR",
-        help="folder for the files, made if missing; default: %(default)s",
+        help="folder for the files, created if missing; default: %(default)s",
     )
     demo.set_defaults(run=_run)
 
@@ -40,6 +40,8 @@ def _run(arguments: argparse.Namespace) -> None:
 
     from coreclust import CoreClustering
     from coreclust._inspection.verdict import verdict
+    from coreclust.cli.output import print_summary, save_figure
+    from coreclust.plotting import CoreClusterDisplay
 
     arguments.out.mkdir(parents=True, exist_ok=True)
     X = load_iris(as_frame=True).data
@@ -52,24 +54,14 @@ def _run(arguments: argparse.Namespace) -> None:
         verbose=1,
     ).fit(X)
     print(f"Iris, {len(X)} flowers, {estimator}, {arguments.resamples} bootstrap resamples\n")
-    print(cc.summary().to_string(index=False, float_format="{:.3f}".format))
+    print_summary(cc)
     print(f"\n{verdict(cc)}")
     table = arguments.out / "core_clusters.csv"
     write_whole(table, lambda file: cc.item_table().to_csv(file, index_label="item"))
-    print(f"\nEvery flower, core or weak: {table}")
-    picture = arguments.out / "core_clusters.png"
-    if _draw(cc, X, picture):
-        print(f"Picture: {picture}")
-    else:
-        print("No picture: matplotlib is missing (pip install 'coreclust[plot]').")
-
-
-def _draw(cc: Any, X: Any, path: Path) -> bool:
-    from coreclust.plotting import CoreClusterDisplay
-
+    print(f"\nAll flowers, core or weak: {table}")
+    plot = arguments.out / "core_clusters.png"
     try:
-        display = CoreClusterDisplay.from_estimator(cc, X)
+        save_figure(CoreClusterDisplay.from_estimator(cc, X).figure_, plot)
+        print(f"Plot: {plot}")
     except ImportError:
-        return False
-    write_whole(path, lambda file: display.figure_.savefig(file, format="png"))
-    return True
+        print("No plot; it needs matplotlib: pip install 'coreclust[plot]'")

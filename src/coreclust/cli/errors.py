@@ -1,5 +1,5 @@
-"""What went wrong, in one sentence."""
+"""The error for input that a command cannot use."""
 
 
 class InputError(Exception):
-    """The command was given something it cannot use; the message says what to do about it."""
+    """Input that a command cannot use; the message says what to do, in one sentence."""

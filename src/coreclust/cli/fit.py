@@ -7,15 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coreclust._utils.constants import NOISE_RULES
 from coreclust.cli.arguments import (
     CLASSIFIERS,
     CLUSTERERS,
     MOST_K,
     add_command,
+    add_confidence,
     add_output,
     add_reading,
     add_sampling,
-    inner_probability,
     seconds,
     whole,
 )
@@ -38,17 +39,18 @@ def add(commands: Any) -> None:
         commands,
         "fit",
         usage="-k K",
-        summary="core clusters of a table",
-        text="Find the core of every cluster of a table: the largest set of items in which every\n"
-        "two land together in nearly all resamples. Writes core_clusters.csv (a row an item),\n"
-        "summary.json, pictures and, with --report, a page to look at.",
+        summary="find the core clusters of a table",
+        text="Find the core of every cluster of a table: the largest set of items of which every\n"
+        "two are clustered together in nearly all resamples. Writes core_clusters.csv (one row\n"
+        "per item), summary.json, plots and, with --report, an HTML report.",
         examples=_EXAMPLES,
     )
     fit.add_argument(
         "--algorithm",
         choices=(*CLUSTERERS, *CLASSIFIERS),
         default="kmeans",
-        help="how to cluster; default: %(default)s; rf and svm are classifiers and need --label",
+        help="clustering algorithm; default: %(default)s; "
+        f"{' and '.join(CLASSIFIERS)} are classifiers and need --label",
     )
     fit.add_argument("-k", type=whole(1, MOST_K), metavar="K", help="number of clusters")
     add_reading(fit)
@@ -57,27 +59,22 @@ def add(commands: Any) -> None:
         "--checkpoint",
         type=Path,
         metavar="DIR",
-        help="keep finished resamples in this folder; after an interruption the same command goes "
-        "on from there",
+        help="save finished resamples in this folder; after an interruption, the same command "
+        "continues from there",
     )
     rules = fit.add_argument_group("the rules")
-    rules.add_argument(
-        "--confidence",
-        type=inner_probability,
-        metavar="P",
-        help="how sure to be that every pair of a core meets 1 - alpha; default: the estimate",
-    )
+    add_confidence(rules)
     rules.add_argument(
         "--noise",
-        choices=("apart", "together", "absent"),
-        default="apart",
-        help="what two trimmed items are in a resample; default: %(default)s",
+        choices=tuple(NOISE_RULES),
+        default=next(iter(NOISE_RULES)),
+        help="how two items with a noise label count in a resample; default: %(default)s",
     )
     rules.add_argument(
-        "--time-limit", type=seconds, metavar="S", help="seconds for the search for cores"
+        "--time-limit", type=seconds, metavar="S", help="time limit of the search, in seconds"
     )
     add_output(fit, folder="coreclust-NAME")
-    fit.add_argument("--report", action="store_true", help="write report.html, too")
+    fit.add_argument("--report", action="store_true", help="also write report.html")
     fit.set_defaults(run=_run)
 
 
@@ -88,7 +85,7 @@ def _run(arguments: argparse.Namespace) -> None:
         command_of,
         folder_for,
         notice,
-        print_table,
+        print_summary,
         say,
         to_json,
         write_json,
@@ -109,15 +106,16 @@ def _run(arguments: argparse.Namespace) -> None:
         summary["files"] = _write(arguments, out, table, cc)
         write_json(out / "summary.json", summary)
     elif arguments.report:
-        notice(arguments, "note: no report is written: --json without --out writes no files.")
+        notice(
+            arguments, "note: no report is written, because --json without --out writes no files."
+        )
     if arguments.json or out is None:
         print(to_json({**summary, "items": _items(table, cc)}))
         return
     n_items, n_features = table.X.shape
     features = "feature" if n_features == 1 else "features"
     say(arguments, f"{arguments.data}: {n_items} items, {n_features} {features}\n")
-    rows = cc.summary()
-    print_table([name.replace("_", " ") for name in rows.columns], rows.values.tolist())
+    print_summary(cc)
     say(arguments, f"\n{verdict(cc)}")
     if "purity" in summary:
         say(
@@ -126,19 +124,21 @@ def _run(arguments: argparse.Namespace) -> None:
             f"{summary['purity']['cores']:.3f} of their cores.",
         )
     say(arguments)
-    say(arguments, f"Every item, core or weak: {out / 'core_clusters.csv'}")
+    say(arguments, f"All items, core or weak: {out / 'core_clusters.csv'}")
     if arguments.report:
-        say(arguments, f"Report to look at: {out / 'report.html'}")
-    say(arguments, f"All files are in {out}: {', '.join([*summary['files'], 'summary.json'])}")
-    say(arguments, f"Again: {command_of(arguments)}")
+        say(arguments, f"Report: {out / 'report.html'}")
+    say(arguments, f"Files in {out}: {', '.join([*summary['files'], 'summary.json'])}")
+    say(arguments, f"Repeat: {command_of(arguments)}")
 
 
 def _check_report() -> None:
-    """Raise before any work if the report could not be written after it."""
+    """Raise before any work if a package for the report is missing."""
     from importlib.util import find_spec
 
     if any(find_spec(name) is None for name in ("jinja2", "matplotlib", "vl_convert")):
-        raise ImportError("--report needs more packages: pip install 'coreclust[report]'")
+        raise ImportError(
+            "--report needs more packages; install them with: pip install 'coreclust[report]'"
+        )
 
 
 def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
@@ -153,6 +153,7 @@ def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
         n_resamples=arguments.resamples,
         resampling=make_scheme(arguments.scheme, [arguments.algorithm]),
         confidence=arguments.confidence,
+        guarantee=arguments.guarantee,
         noise=arguments.noise,
         time_limit=arguments.time_limit,
         checkpoint=arguments.checkpoint,
@@ -162,7 +163,7 @@ def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
     )
     is_classifier = arguments.algorithm in CLASSIFIERS
     try:
-        # New items can stand in for the rows of an array, not for those of a frame.
+        # The smoothed bootstrap draws new items, which needs an array and not a frame.
         X = table.X if arguments.scheme == "smoothed" else _frame(table)
         return cc.fit(X, table.classes if is_classifier else None)
     except ValueError as error:
@@ -185,6 +186,7 @@ def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) ->
         "scaled": arguments.scale,
         "alpha": cc.alpha,
         "confidence": cc.confidence,
+        "guarantee": cc.guarantee,
         "noise": cc.noise,
         "scheme": arguments.scheme,
         "resamples": cc.n_resamples_,
@@ -201,12 +203,10 @@ def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) ->
 
 def _items(table: Table, cc: CoreClustering) -> dict[str, list[Any]]:
     """Return the columns of the table of items."""
-    from coreclust._inspection.tables import item_strengths
-
     names = cc.cluster_names_.tolist()
     cluster = [names[code] if code >= 0 else None for code in cc.reference_labels_.tolist()]
-    # Trimmed items, and one that never met another, have no strength.
-    strength = [None if s != s else round(s, 4) for s in item_strengths(cc).tolist()]
+    # Trimmed items, and items that were never drawn with another, have no strength.
+    strength = [None if s != s else round(s, 4) for s in cc.strengths_.tolist()]
     columns: dict[str, list[Any]] = {
         "id": table.ids,
         "cluster": cluster,
@@ -219,7 +219,7 @@ def _items(table: Table, cc: CoreClustering) -> dict[str, list[Any]]:
 
 
 def _write(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClustering) -> list[str]:
-    """Write the files for people and return their names."""
+    """Write the table of items, the report and the plots, and return the names of the files."""
     from coreclust.cli.output import write_csv
 
     columns = _items(table, cc)
@@ -235,8 +235,8 @@ def _write(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClust
 
 
 def _draw(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClustering) -> list[str]:
-    """Draw all pictures and return the names of their files."""
-    from coreclust.answers import path_to_draw
+    """Write all plots and return the names of their files."""
+    from coreclust._inspection.path import path_to_draw
     from coreclust.cli.output import notice, save_figure
     from coreclust.plotting import (
         AlphaPathDisplay,
@@ -257,7 +257,7 @@ def _draw(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreCluste
         for name, draw in displays.items():
             save_figure(draw().figure_, out / name)
     except ImportError:
-        notice(arguments, "note: no pictures: install matplotlib (pip install 'coreclust[plot]').")
+        notice(arguments, "note: no plots; they need matplotlib: pip install 'coreclust[plot]'")
         return []
     return list(displays)
 

@@ -1,4 +1,4 @@
-"""What every command that takes a table does first."""
+"""Reads and checks the input of the commands that take a table."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from coreclust.algorithms import ALGORITHMS, make_algorithm
 from coreclust.cli.errors import InputError
 from coreclust.cli.output import notice
 from coreclust.cli.reading import Table, read_table
 
-_UNEVEN = 30.0  # ratio of standard deviations from which on scaling is worth a word
+_UNEVEN = 30.0  # ratio of standard deviations above which scaling is suggested
 
 
 def load(arguments: argparse.Namespace) -> Table:
-    """Read the table, scale it if asked to, and say what was made of it."""
+    """Read the table, scale it if requested, and print how it was interpreted."""
     table = read_table(
         arguments.data,
         id_column=arguments.id,
@@ -33,19 +34,19 @@ def load(arguments: argparse.Namespace) -> Table:
     if len(table.X) < 3:
         raise InputError(
             f"{arguments.data} has {len(table.X)} usable row{'s' * (len(table.X) > 1)}; "
-            "clusters take at least 3."
+            "at least 3 are needed."
         )
     spreads = table.X.std(axis=0)
     if not spreads.any():
-        raise InputError(f"{arguments.data}: all rows are the same, so there is nothing to find.")
+        raise InputError(f"{arguments.data}: all rows are the same, so there are no clusters.")
     if arguments.scale:
         X = (table.X - table.X.mean(axis=0)) / np.where(spreads > 0, spreads, 1.0)
         table = replace(table, X=X)
     elif spreads.max() > _UNEVEN * spreads[spreads > 0].min():
         largest = table.feature_names[int(spreads.argmax())]
         table.notices.append(
-            f"The features differ much in scale, and {largest} will decide most; --scale gives "
-            "all the same weight."
+            f"The features have very different scales, and {largest} dominates; --scale gives "
+            "all features the same weight."
         )
     for text in table.notices:
         notice(arguments, f"note: {text}")
@@ -53,7 +54,7 @@ def load(arguments: argparse.Namespace) -> Table:
 
 
 def reading_words(arguments: argparse.Namespace) -> list[str]:
-    """Return the options about the table, to be given to another command."""
+    """Return the options about the table, for another command."""
     words: list[str] = []
     for name in ("id", "label", "separator", "encoding"):
         value = getattr(arguments, name)
@@ -74,12 +75,12 @@ def check_k_given(k: int | None) -> None:
     """Raise if the number of clusters is missing."""
     if k is None:
         raise InputError(
-            "-k is needed: the number of clusters (coreclust select helps to choose it)."
+            "-k, the number of clusters, is needed; coreclust select helps to choose it."
         )
 
 
 def check_k(k: int, n_items: int, most_items: int | None = None) -> None:
-    """Raise if there cannot be as many clusters of the items, or of as many as are used."""
+    """Raise if there are too few items, or too few that are used, for k clusters."""
     if k >= n_items:
         raise InputError(f"-k {k} is too many: there are {n_items} items.")
     if most_items is not None and k >= most_items:
@@ -87,24 +88,23 @@ def check_k(k: int, n_items: int, most_items: int | None = None) -> None:
 
 
 def check_classes(table: Table, names: list[str]) -> None:
-    """Raise if a classifier is among the algorithms, and there are no classes for it."""
-    from coreclust.algorithms import ALGORITHMS
-
+    """Raise if one of the algorithms is a classifier and there are no classes."""
     for name in names:
         if ALGORITHMS[name].is_classifier and table.classes is None:
-            raise InputError(f"{name} is a classifier and needs classes; name them by --label.")
+            raise InputError(
+                f"{name} is a classifier and needs classes; name their column with --label."
+            )
 
 
 def make_scheme(name: str, algorithms: list[str]) -> Any:
-    """Return the scheme that goes by a name, if the algorithms can do with it."""
-    from coreclust.algorithms import make_algorithm
+    """Return the scheme with a name; raise if an algorithm does not support it."""
     from coreclust.resampling import Bootstrap, SmoothedBootstrap, Subsample
 
     unable = [one for one in algorithms if not hasattr(make_algorithm(one, 2), "predict")]
     if name in ("all", "oob") and unable:
         raise InputError(
-            f"--scheme {name} labels items that a clustering was not made of, and {unable[0]} "
-            "cannot do that; use another scheme or algorithm."
+            f"--scheme {name} labels items that were not drawn, and {unable[0]} cannot label new "
+            "items; use another scheme or algorithm."
         )
     makers: dict[str, Callable[[], Any]] = {
         "bootstrap": Bootstrap,
@@ -117,5 +117,5 @@ def make_scheme(name: str, algorithms: list[str]) -> Any:
 
 
 def stem(arguments: argparse.Namespace) -> str:
-    """Return the name of the file without its endings, to name the folder by."""
+    """Return the name of the file without suffixes, for the name of the folder."""
     return str(arguments.data.name).split(".")[0] or "data"

@@ -1,4 +1,4 @@
-"""The command line as a whole: which commands there are, and what becomes of their errors."""
+"""The entry point of the command line: the commands, and how their errors are reported."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from coreclust import __version__
-from coreclust.cli import calibrate, compare, completion, demo, fit, reproduce, select
+from coreclust.cli import compare, completion, demo, fit, select
 from coreclust.cli.errors import InputError
 
-# Each module has a function `add(commands)`; one more command is one more module here.
-_COMMANDS = (fit, select, compare, demo, reproduce, calibrate, completion)
+# Each module has a function `add(commands)`; a new command is a new module here.
+_COMMANDS = (fit, select, compare, demo, completion)
 
 _EPILOG = """\
 examples:
@@ -25,14 +25,16 @@ examples:
   coreclust fit --help
 
 exit codes:
-  0 done   1 failed   2 wrong usage, or a file that cannot be used   130 interrupted
+  0 done   1 failed   2 wrong usage or unusable file   130 interrupted
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code: 0 done, 1 failed, 2 wrong usage or input."""
-    arguments = make_parser().parse_args(argv)
-    # For the line that says how to do it again.
+    parser = make_parser()
+    arguments = parser.parse_args(argv)
+    arguments.parser = parser  # for the completion script
+    # For the line with the command that repeats the run.
     arguments.argv = list(sys.argv[1:] if argv is None else argv)
     try:
         with warnings.catch_warnings():
@@ -40,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning
             arguments.run(arguments)
             sys.stdout.flush()
-    except BrokenPipeError:  # whoever was reading has seen enough, as `head` does
+    except BrokenPipeError:  # the reader closed the pipe, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except InputError as error:
         return _fail(error, 2)
@@ -53,10 +55,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
+    """Return the parser of all commands.
+
+    argparse, because it belongs to Python and starts quickly.
+    """
     parser = argparse.ArgumentParser(
         prog="coreclust",
-        description="Tell which parts of a clustering can be trusted.",
+        description="Find the parts of a clustering that are stable.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -76,6 +81,6 @@ def _fail(error: BaseException, code: int) -> int:
 def _show_warning(
     message: Warning | str, category: type[Warning], *_where: Any, **_more: Any
 ) -> None:
-    # Where in the code it arose is of no use here; what it says is.
+    # Users need the text of a warning, not the line of code that raised it.
     if issubclass(category, (UserWarning, RuntimeWarning)):
         print(f"coreclust: warning: {' '.join(str(message).split())}", file=sys.stderr)

@@ -1,4 +1,7 @@
-"""Where answers go: tables on the terminal, files for people and files for programs."""
+"""Output of the commands: tables on the terminal, CSV, JSON and figures.
+
+Files are written whole or not at all, so that an interrupted run leaves no half-written file.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import json
 import math
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,39 +20,41 @@ import numpy as np
 
 from coreclust import __version__
 from coreclust._utils.files import write_whole
+from coreclust._utils.text import cell_text, numeric_columns, text_table
 from coreclust.cli.errors import InputError
 
 if TYPE_CHECKING:
+    from coreclust import CoreClustering
     from coreclust.cli.reading import Table
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def notice(arguments: argparse.Namespace, text: str) -> None:
-    """Say something in passing, on standard error."""
+    """Print a notice on standard error, unless --quiet."""
     if not arguments.quiet:
         print(f"coreclust: {text}", file=sys.stderr)
 
 
 def say(arguments: argparse.Namespace, text: str = "") -> None:
-    """Print for people: not if a program is reading."""
+    """Print a line, unless --json."""
     if not arguments.json:
         print(text)
 
 
 def folder_for(arguments: argparse.Namespace, default: str) -> Path | None:
-    """Make the folder for the files before any work, or return None if none are wanted."""
+    """Create the folder for the files before any work; None if no files are wanted."""
     if arguments.json and arguments.out is None:
         return None
     out = Path(default) if arguments.out is None else arguments.out
     if out.exists() and not out.is_dir():
-        raise InputError(f"{out} is a file; name a folder by --out.")
+        raise InputError(f"{out} is a file; name a folder with --out.")
     out.mkdir(parents=True, exist_ok=True)
     return Path(out)
 
 
 def command_of(arguments: argparse.Namespace) -> str:
-    """Return the command that gives the same answer again, seed included."""
+    """Return the command that repeats the run, seed included."""
     words = list(arguments.argv)
     if not any(word == "--seed" or word.startswith("--seed=") for word in words):
         words += ["--seed", str(arguments.seed)]
@@ -57,7 +62,7 @@ def command_of(arguments: argparse.Namespace) -> str:
 
 
 def made_from(arguments: argparse.Namespace, table: Table) -> dict[str, Any]:
-    """Return what an answer was made from: the table, and the command to do it again."""
+    """Return where an answer comes from: the table, and the command that repeats the run."""
     return {
         "features": table.feature_names,
         "file": arguments.data,
@@ -70,7 +75,7 @@ def made_from(arguments: argparse.Namespace, table: Table) -> dict[str, Any]:
 
 
 def safe_text(value: Any) -> str:
-    """Return a value as text that no spreadsheet takes for a formula.
+    """Return a value as text that no spreadsheet interprets as a formula.
 
     Examples
     --------
@@ -85,7 +90,7 @@ def safe_text(value: Any) -> str:
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write a table that people open in a spreadsheet."""
+    """Write a table as CSV that is safe to open in a spreadsheet."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([safe_text(name) for name in header])
@@ -96,17 +101,17 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) 
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write an answer for programs."""
+    """Write an answer as JSON."""
     write_whole(path, lambda file: file.write((to_json(content) + "\n").encode()))
 
 
 def to_json(content: Any) -> str:
-    """Return content as JSON; what is no number is null."""
+    """Return content as JSON; NaN and infinity become null."""
     return json.dumps(plain(content), indent=2, allow_nan=False)
 
 
 def plain(value: Any) -> Any:
-    """Turn what numpy made into what JSON knows."""
+    """Turn objects of numpy and pathlib into those that JSON knows."""
     if isinstance(value, dict):
         return {str(key): plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
@@ -123,47 +128,46 @@ def plain(value: Any) -> Any:
 def print_table(
     header: Sequence[str], rows: Sequence[Sequence[Any]], *, marked: int | None = None
 ) -> None:
-    """Print a table: by rich on a terminal if it is installed, otherwise as plain text.
+    """Print a table: with rich on a terminal if it is installed, otherwise as plain text.
 
     Parameters
     ----------
     header : sequence of str
     rows : sequence of sequences
     marked : int, default=None
-        A row to make stand out.
+        A row to highlight.
     """
-    cells = [[cell_text(value) for value in row] for row in rows]
-    numeric = [all(_is_figure(row[position]) for row in rows) for position in range(len(header))]
-    if sys.stdout.isatty() and _print_by_rich(header, cells, numeric, marked):
-        return
-    lines = [list(header), *cells]
-    widths = [max(len(line[position]) for line in lines) for position in range(len(header))]
-    for line in lines:
-        padded = [
-            text.rjust(width) if right else text.ljust(width)
-            for text, width, right in zip(line, widths, numeric, strict=True)
-        ]
-        print("  ".join(padded).rstrip())
+    if not (sys.stdout.isatty() and _print_by_rich(header, rows, marked)):
+        print(text_table(header, rows))
 
 
-def cell_text(value: Any) -> str:
-    """Return a value as a cell of a table on the terminal."""
-    if isinstance(value, (float, np.floating)):
-        return "" if math.isnan(value) else f"{value:.3f}"
-    if isinstance(value, (list, tuple)):
-        return " ".join(str(one) for one in value)
-    text = "" if value is None else str(value)
-    text = "".join(letter if letter.isprintable() else " " for letter in text[:41])
-    return text if len(text) <= 40 else text[:39] + "…"
+def print_summary(fitted: CoreClustering) -> None:
+    """Print the table of clusters."""
+    rows = fitted.summary()
+    header = [name.removeprefix("n_").replace("_", " ") for name in rows.columns]
+    print_table(header, rows.values.tolist())
+
+
+def save_plot(
+    arguments: argparse.Namespace, make: Callable[[], Any], path: Path
+) -> dict[str, Path]:
+    """Write the figure of a display, and return its path under the word for the output."""
+    try:
+        display = make()
+    except ImportError:
+        notice(arguments, "note: no plot; it needs matplotlib: pip install 'coreclust[plot]'")
+        return {}
+    save_figure(display.figure_, path)
+    return {"Plot": path}
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    """Write a figure of matplotlib as PNG, the same bytes every time."""
+    """Write a matplotlib figure as PNG, with the same bytes every time."""
     write_whole(path, lambda file: figure.savefig(file, format="png", metadata={"Software": None}))
 
 
 def _print_by_rich(
-    header: Sequence[str], cells: list[list[str]], numeric: list[bool], marked: int | None
+    header: Sequence[str], rows: Sequence[Sequence[Any]], marked: int | None
 ) -> bool:
     try:
         from rich import box
@@ -173,17 +177,14 @@ def _print_by_rich(
     except ImportError:
         return False
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name, right in zip(header, numeric, strict=True):
+    for name, right in zip(header, numeric_columns(len(header), rows), strict=True):
         table.add_column(Text(name), justify="right" if right else "left")
-    for position, line in enumerate(cells):
-        # As Text: a name such as [red] is a name.
-        table.add_row(*map(Text, line), style="bold green" if position == marked else None)
+    for position, row in enumerate(rows):
+        # As Text, so that [red] in a name is not markup.
+        cells = [Text(cell_text(value)) for value in row]
+        table.add_row(*cells, style="bold green" if position == marked else None)
     Console().print(table)
     return True
-
-
-def _is_figure(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def _is_plain_number(text: str) -> bool:

@@ -20,7 +20,7 @@ from coreclust.cli.arguments import (
 _EXAMPLES = """\
   coreclust select data.csv
   coreclust select data.csv -k 2..6 --scale --drop year
-  coreclust select data.csv --algorithm hclust --reference permuted
+  coreclust select data.csv --algorithm hclust --null permuted
   coreclust select data.csv --json | jq .n_clusters
 """
 
@@ -31,10 +31,10 @@ def add(commands: Any) -> None:
         commands,
         "select",
         usage="[-k RANGE]",
-        summary="how many clusters",
-        text="Choose the number of clusters: the one at which they are more stable than those of\n"
-        "data without structure. 1, and none at all, are possible answers. Writes selection.csv,\n"
-        "selection.json and a picture.",
+        summary="choose the number of clusters",
+        text="Choose the number of clusters for which they are more stable than those of data\n"
+        "without structure. The answer can be that there is no stable structure. Writes\n"
+        "selection.csv, selection.json and a plot.",
         examples=_EXAMPLES,
     )
     select.add_argument(
@@ -48,34 +48,35 @@ def add(commands: Any) -> None:
         "--algorithm",
         choices=CLUSTERERS,
         default="kmeans",
-        help="how to cluster; default: %(default)s",
+        help="clustering algorithm; default: %(default)s",
     )
     select.add_argument(
         "--criterion",
         choices=("weak_fraction", "mean_jaccard", "ambiguous_pairs"),
         default="weak_fraction",
-        help="what decides; default: %(default)s",
+        help="measure of stability that decides; default: %(default)s",
     )
     select.add_argument(
-        "--reference",
+        "--null",
         choices=("uniform", "permuted"),
         default="uniform",
-        help="data without structure: even in the box of the principal components, or with "
-        "every column shuffled; default: %(default)s",
+        help="data without structure: uniform in the box of the principal components, or with "
+        "every column permuted; default: %(default)s",
     )
     select.add_argument(
-        "--references",
+        "--nulls",
         type=whole(3, 10_000),
         default=20,
         metavar="R",
-        help="how many such datasets; default: %(default)s",
+        help="number of datasets without structure; default: %(default)s",
     )
     select.add_argument(
         "--max-items",
         type=whole(10, 10**9),
         default=1000,
         metavar="N",
-        help="of more items, take this many at random; default: %(default)s",
+        help="largest number of items to use; of more items, this many are chosen at random; "
+        "default: %(default)s",
     )
     add_reading(select)
     add_sampling(select, resamples=100)
@@ -95,12 +96,14 @@ def _run(arguments: argparse.Namespace) -> None:
         made_from,
         notice,
         print_table,
+        save_plot,
         say,
         to_json,
         write_csv,
         write_json,
     )
     from coreclust.model_selection import select_n_clusters
+    from coreclust.plotting._selection import ClusterNumberDisplay
 
     table = load(arguments)
     check_k(max(arguments.k), len(table.X), arguments.max_items)
@@ -114,8 +117,8 @@ def _run(arguments: argparse.Namespace) -> None:
             n_resamples=arguments.resamples,
             resampling=make_scheme(arguments.scheme, [arguments.algorithm]),
             criterion=arguments.criterion,
-            reference=arguments.reference,
-            n_references=arguments.references,
+            null=arguments.null,
+            n_nulls=arguments.nulls,
             max_items=arguments.max_items,
             n_jobs=arguments.jobs,
             random_state=arguments.seed,
@@ -137,8 +140,8 @@ def _run(arguments: argparse.Namespace) -> None:
         "table": rows.to_dict("records"),
         "algorithm": arguments.algorithm,
         "criterion": number.criterion,
-        "reference": number.reference,
-        "references": arguments.references,
+        "null": number.null,
+        "nulls": arguments.nulls,
         "scheme": arguments.scheme,
         "resamples": arguments.resamples,
         "alpha": arguments.alpha,
@@ -151,7 +154,8 @@ def _run(arguments: argparse.Namespace) -> None:
         files["Table"] = out / "selection.csv"
         write_csv(files["Table"], list(rows.columns), rows.values.tolist())
         if not arguments.no_plots:
-            files |= _draw(arguments, out, number)
+            display = ClusterNumberDisplay.from_selection
+            files |= save_plot(arguments, lambda: display(number), out / "selection.png")
         files["Answer"] = out / "selection.json"
         write_json(files["Answer"], answer)
     if arguments.json:
@@ -160,11 +164,11 @@ def _run(arguments: argparse.Namespace) -> None:
     shown = {
         "k": "k",
         "weak_fraction": "weak",
-        "reference_weak_fraction": "(chance)",
+        "null_weak_fraction": "(null)",
         "mean_jaccard": "Jaccard",
-        "reference_mean_jaccard": "(chance)",
+        "null_mean_jaccard": "(null)",
         "ambiguous_pairs": "ambiguous",
-        "reference_ambiguous_pairs": "(chance)",
+        "null_ambiguous_pairs": "(null)",
         "p_value": "p",
     }
     marked = None if not number.stable else int(rows["recommended"].argmax())
@@ -175,21 +179,8 @@ def _run(arguments: argparse.Namespace) -> None:
     say(arguments, f"\n{number.reason}\n")
     for what, path in files.items():
         say(arguments, f"{what}: {path}")
-    say(arguments, f"Again: {command_of(arguments)}")
+    say(arguments, f"Repeat: {command_of(arguments)}")
     if number.stable:
         algorithm = ["--algorithm", arguments.algorithm, "-k", str(number.n_clusters)]
         words = ["coreclust", "fit", str(arguments.data), *algorithm, *reading_words(arguments)]
         say(arguments, f"Next: {shlex.join(words)}")
-
-
-def _draw(arguments: argparse.Namespace, out: Path, number: Any) -> dict[str, Path]:
-    from coreclust.cli.output import notice, save_figure
-    from coreclust.plotting._selection import ClusterNumberDisplay
-
-    try:
-        display = ClusterNumberDisplay.from_selection(number)
-    except ImportError:
-        notice(arguments, "note: no picture: install matplotlib (pip install 'coreclust[plot]').")
-        return {}
-    save_figure(display.figure_, out / "selection.png")
-    return {"Picture": out / "selection.png"}

@@ -1,4 +1,4 @@
-"""The exact core: conflict graph, reductions, bounds, branch and bound."""
+"""Exact search for cores: conflict graph, reductions, bounds, branch and bound."""
 
 from coreclust.clique._conflicts import (
     TooManyConflictsError,

@@ -1,16 +1,17 @@
-"""Exact search by branch and bound on bitsets, for what the reductions leave.
+"""Exact search by branch and bound on bitsets, for the graphs that the reductions leave.
 
-A clique search in the manner of San Segundo's BBMC with Tomita's recoloring: the
-candidates of a node are colored greedily into classes without edges, a clique has at
-most one vertex of each, and only vertices colored beyond what is needed to beat the
-best clique so far are branched on. It runs in slices, so that the caller can look at
-the clock or at a Ctrl-C, and goes on where it stopped.
+This is a clique search like San Segundo's BBMC with Tomita's recoloring. The candidates of
+a node are colored greedily into classes without edges. A clique has at most one vertex of
+each class, so only vertices with a color beyond what the best clique so far allows are
+branched on. The search runs in slices, so that the caller can check the time limit or
+handle Ctrl-C, and resumes where it stopped.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from coreclust._utils.jit import kernel, lowest_bit, popcount
 from coreclust.clique._graph import Graph, Solution
 
-_SECONDS_A_SLICE = 0.05
+_SECONDS_PER_SLICE = 0.05
 
 
 def branch_and_bound(
@@ -32,7 +33,7 @@ def branch_and_bound(
     start : ndarray of bool of shape (n_vertices,)
         A first independent set.
     expired : callable
-        Asked between slices of the search; True stops it.
+        Called between slices of the search; the search stops if it returns True.
     """
     order = _degeneracy_order(conflicts.indptr, conflicts.indices)
     search = _Search(conflicts.subgraph(order), start[order])
@@ -41,58 +42,79 @@ def branch_and_bound(
         begin = time.monotonic()
         if search.run(nodes) or expired():
             break
-        # How the search is cut into slices has no influence on where it goes.
+        # The size of the slices does not change the course of the search.
         taken = max(time.monotonic() - begin, 1e-6)
-        nodes = max(1, min(2 * nodes, int(nodes * _SECONDS_A_SLICE / taken)))
+        nodes = max(1, min(2 * nodes, int(nodes * _SECONDS_PER_SLICE / taken)))
     return Solution(np.sort(order[search.best]), search.upper_bound)
 
 
+class _State(NamedTuple):
+    """The state of a search; the first axis of most arrays is the depth."""
+
+    candidates: NDArray[np.uint64]  # (depth, n_words), bits of the vertices left
+    vertices: NDArray[np.int32]  # (depth, n), to branch on, in order of their colors
+    colors: NDArray[np.int32]  # (depth, n)
+    left: NDArray[np.int64]  # (depth,), place in `vertices` of the one being tried
+    path: NDArray[np.int64]  # (depth,), the vertex being tried
+    best: NDArray[np.int64]  # (n,), the largest clique so far
+    progress: NDArray[np.int64]  # depth, -1 if not started or complete; size of `best`
+
+
+class _Scratch(NamedTuple):
+    """Arrays to color in."""
+
+    classes: NDArray[np.uint64]  # (n + 1, n_words), bits of the vertices of each color
+    closed: NDArray[np.bool_]  # (n + 1,), colors that may not change any more
+    rest: NDArray[np.uint64]  # (n_words,)
+    free: NDArray[np.uint64]  # (n_words,)
+    mask: NDArray[np.uint64]  # (n_words,)
+    literals: NDArray[np.int64]  # (n + 1,)
+    owners: NDArray[np.int64]  # (n + 1,)
+    blamed: NDArray[np.bool_]  # (n + 1,)
+
+
 class _Search:
-    """The arrays of a search that can be suspended."""
+    """A search that can be suspended."""
 
     def __init__(self, conflicts: Graph, start: NDArray[np.bool_]) -> None:
         n = conflicts.n_vertices
         self.adjacent = _complement_bits(conflicts.indptr, conflicts.indices)
         self.twins = _twin_bits(self.adjacent)
-        self.best_bits = np.flatnonzero(start)
-        best = np.zeros(n, dtype=np.int64)
-        best[: self.best_bits.size] = self.best_bits
-        n_words = self.adjacent.shape[1]
+        chosen = np.flatnonzero(start)
         depth = n + 2
-        # candidates left, vertices to branch on with their colors, and the path so far
-        self.arrays = (
-            np.zeros((depth, n_words), dtype=np.uint64),
-            np.empty((depth, n), dtype=np.int32),
-            np.empty((depth, n), dtype=np.int32),
-            np.zeros(depth, dtype=np.int64),
-            np.zeros(depth, dtype=np.int64),
-            best,
+        self.state = _State(
+            candidates=np.zeros((depth, self.adjacent.shape[1]), dtype=np.uint64),
+            vertices=np.empty((depth, n), dtype=np.int32),
+            colors=np.empty((depth, n), dtype=np.int32),
+            left=np.zeros(depth, dtype=np.int64),
+            path=np.zeros(depth, dtype=np.int64),
+            best=np.pad(chosen, (0, n - chosen.size)).astype(np.int64),
+            progress=np.array([-1, chosen.size], dtype=np.int64),
         )
-        self.progress = np.array([-1, self.best_bits.size], dtype=np.int64)  # depth, best size
 
     def run(self, nodes: int) -> bool:
         """Search some more nodes; return whether the search is complete."""
-        return _search(self.adjacent, self.twins, *self.arrays, self.progress, nodes)
+        return _search(self.adjacent, self.twins, self.state, nodes)
 
     @property
     def best(self) -> NDArray[np.int64]:
-        return self.arrays[5][: self.progress[1]]
+        return self.state.best[: self.state.progress[1]]
 
     @property
     def upper_bound(self) -> int:
-        depth, best = self.progress
+        depth, best = self.state.progress
         if depth < 0:
             return int(best)
-        # Everything at the root with a higher color than the current branch is done.
-        colors, left = self.arrays[2][0], self.arrays[3][0]
-        return max(int(best), int(colors[left]))
+        # All vertices at the root with a higher color than the current branch are done.
+        return max(int(best), int(self.state.colors[0, self.state.left[0]]))
 
 
 @kernel
 def _degeneracy_order(indptr, indices):
     """Order vertices so that each has the most conflicts among those up to it.
 
-    Seen from the complement: take away the vertex of least degree, last place first.
+    In the complement graph, this removes the vertex of least degree and fills the order from
+    its end.
     """
     n = indptr.size - 1
     degree = indptr[1:] - indptr[:-1]
@@ -126,9 +148,9 @@ def _complement_bits(indptr, indices):
 
 @kernel
 def _twin_bits(adjacent):
-    """Return for each vertex those with the same neighbors, itself included.
+    """Return for each vertex its twins: the vertices with the same neighbors, itself included.
 
-    Twins are adjacent, so a largest clique holds all of them or none.
+    Twins are adjacent, so a largest clique contains all of them or none.
     """
     n, n_words = adjacent.shape
     twins = np.zeros((n, n_words), dtype=np.uint64)
@@ -202,7 +224,7 @@ def _first_stranger(adjacent, literals, n_literals, u):
 
 @kernel
 def _blame(adjacent, classes, members_of, literals, n_literals, blamed):
-    """Mark the literals that rule out the vertices of a color, each by the first that does."""
+    """Mark, for each vertex of a color, the first literal that rules it out."""
     for word in range(adjacent.shape[1]):
         members = classes[members_of, word]
         while members != 0:
@@ -214,20 +236,21 @@ def _blame(adjacent, classes, members_of, literals, n_literals, blamed):
 
 
 @kernel
-def _absorb(adjacent, classes, closed, v, needed, mask, literals, owners, blamed):
-    """Find colors that, together with v, hold no more vertices of a clique than without v.
+def _absorb(adjacent, v, needed, scratch):
+    """Find colors that contribute no more vertices to a clique together with v than without it.
 
-    Suppose a clique had v and a vertex of every open color: in a color with only one
-    vertex adjacent to all those known to be in it, that one must be in it, too. When a
-    color is left with none, the colors that led there cannot all contribute if v does.
-    They are then closed: they may change no more, and prove nothing else.
+    Suppose that a clique contains v and a vertex of every open color. If only one vertex of
+    a color is adjacent to all vertices known to be in the clique, it must be in the clique,
+    too. If a color has no such vertex, the colors that led to this contradiction cannot all
+    contribute if v does. They are then closed: they do not change and are not used again.
     """
+    classes, closed, _, _, mask, literals, owners, blamed = scratch
     n_words = adjacent.shape[1]
     literals[0] = v
     n_literals = 1
     for word in range(n_words):
         mask[word] = adjacent[v, word]
-    owners[:needed] = 0  # 1 for colors whose vertex is known
+    owners[:needed] = 0  # literal of each color whose vertex is known, 0 for the others
     going = True
     while going:
         going = False
@@ -271,7 +294,7 @@ def _absorb(adjacent, classes, closed, v, needed, mask, literals, owners, blamed
 @kernel
 def _color(adjacent, candidates, needed, vertices, colors, scratch):
     """Color the candidates; list those with a color above `needed`, lowest first."""
-    classes, closed, rest, open_, mask, literals, owners, blamed = scratch
+    classes, closed, rest, free = scratch.classes, scratch.closed, scratch.rest, scratch.free
     n_words = adjacent.shape[1]
     one = np.uint64(1)
     n_listed = 0
@@ -283,21 +306,22 @@ def _color(adjacent, candidates, needed, vertices, colors, scratch):
         any_left |= rest[word] != 0
     while any_left:
         for word in range(n_words):
-            open_[word] = rest[word]
+            free[word] = rest[word]
             classes[color, word] = 0
         listed_before = n_listed
         for word in range(n_words):
-            while open_[word] != 0:
-                bit = lowest_bit(open_[word])
+            while free[word] != 0:
+                bit = lowest_bit(free[word])
                 v = 64 * word + bit
                 rest[word] &= ~(one << np.uint64(bit))
-                open_[word] &= ~(one << np.uint64(bit))
+                free[word] &= ~(one << np.uint64(bit))
                 for w in range(word, n_words):
-                    open_[w] &= ~adjacent[v, w]
+                    free[w] &= ~adjacent[v, w]
                 if color < needed:
                     classes[color, word] |= one << np.uint64(bit)
-                elif not _recolor(adjacent, classes, closed, v, needed) and not _absorb(
-                    adjacent, classes, closed, v, needed, mask, literals, owners, blamed
+                elif not (
+                    _recolor(adjacent, classes, closed, v, needed)
+                    or _absorb(adjacent, v, needed, scratch)
                 ):
                     vertices[n_listed] = v
                     colors[n_listed] = color + 1
@@ -311,16 +335,15 @@ def _color(adjacent, candidates, needed, vertices, colors, scratch):
 
 
 @kernel
-def _search(adjacent, twins, candidates, vertices, colors, left, path, best, progress, max_nodes):
-    """Go on with the search for `max_nodes` nodes; return whether it is complete.
+def _search(adjacent, twins, state, max_nodes):
+    """Continue the search for `max_nodes` nodes; return whether it is complete.
 
-    `left[d]` is the index of the vertex now tried at depth d, counted down from the
-    highest color; `path[d]` is that vertex. `progress` holds the depth and the size of
-    the best clique; depth -1 means not started, or done.
+    At each depth, the vertices are tried from the highest color down.
     """
+    candidates, vertices, colors, left, path, best, progress = state
     n, n_words = adjacent.shape
     one = np.uint64(1)
-    scratch = (
+    scratch = _Scratch(
         np.zeros((n + 1, n_words), dtype=np.uint64),
         np.zeros(n + 1, dtype=np.bool_),
         np.empty(n_words, dtype=np.uint64),

@@ -17,21 +17,13 @@ from numpy.typing import NDArray
 
 from coreclust.clique._deadline import Deadline
 from coreclust.clique._graph import Graph
-from coreclust.evidence._counting import (
-    PackedLabels,
-    conflict_levels,
-    conflict_rows,
-    count_apart_pairs,
-    extend_conflict_free,
-    group_conflicting,
-    row_bits,
-)
+from coreclust.evidence._protocol import PairCounts
 
-_ROWS_A_CALL = 256  # kernels cannot be interrupted: keep every call short
-_BYTES_A_CALL = 64_000_000
+_ROWS_PER_CALL = 256  # kernels cannot be interrupted: keep every call short
+_BYTES_PER_CALL = 64_000_000
 
 # What a conflict takes in rows, while they become a graph, and in the matching that bounds it.
-_BYTES_A_CONFLICT = 40
+_BYTES_PER_CONFLICT = 40
 
 # Groups of items that are all in conflict, of which a core has one at most.
 _OPEN_GROUPS = 8
@@ -43,7 +35,7 @@ class TooManyConflictsError(Exception):
 
 
 def conflict_graph(
-    packed: PackedLabels,
+    pairs: PairCounts,
     table: NDArray[np.int64],
     deadline: Deadline,
     max_memory: float = math.inf,
@@ -52,7 +44,7 @@ def conflict_graph(
 
     Parameters
     ----------
-    packed : PackedLabels
+    pairs : PairCounts
         The items of the cluster, in order of preference.
     table : ndarray of shape (n_resamples + 1,)
         How often a pair seen B times may be apart; never falls.
@@ -70,18 +62,18 @@ def conflict_graph(
     start : ndarray of bool of shape (n_kept,)
         A set without conflicts.
     """
-    n_items = packed.present.shape[0]
-    steady = _steady_items(packed, table)
+    n_items = pairs.n_items
+    steady = pairs.steady_items(table)
     block, border = np.flatnonzero(steady), np.flatnonzero(~steady)
-    core = _greedy(packed, table, block, border, deadline)
+    core = _greedy(pairs, table, block, border, deadline)
     alive = np.ones(n_items, dtype=bool)
     rows: dict[int, NDArray[np.int32]] = {}
-    room = max_memory / _BYTES_A_CONFLICT
+    room = max_memory / _BYTES_PER_CONFLICT
     # The most deviating first: they are ruled out soonest, and make the limit stricter.
     for chunk in _chunks(border[::-1], n_items, deadline):
         candidates = np.flatnonzero(alive)
         limit = candidates.size - core.size
-        counts, found = conflict_rows(*packed, table, chunk, candidates, limit)
+        counts, found = pairs.conflict_rows(table, chunk, candidates, limit)
         for item, count, conflicts in zip(chunk, counts, found, strict=True):
             if count > limit:
                 alive[item] = False
@@ -97,7 +89,7 @@ def conflict_graph(
 
 
 def conflict_free_set(
-    packed: PackedLabels, table: NDArray[np.int64], deadline: Deadline
+    pairs: PairCounts, table: NDArray[np.int64], deadline: Deadline
 ) -> tuple[NDArray[np.intp], int]:
     """Return a set without conflicts and a bound on the size of any, without the graph.
 
@@ -107,22 +99,22 @@ def conflict_free_set(
 
     Parameters
     ----------
-    packed, table, deadline
+    pairs, table, deadline
         See :func:`conflict_graph`.
     """
-    steady = _steady_items(packed, table)
+    steady = pairs.steady_items(table)
     block, border = np.flatnonzero(steady), np.flatnonzero(~steady)
-    chosen = _greedy(packed, table, block, border, deadline)
+    chosen = _greedy(pairs, table, block, border, deadline)
     groups = np.empty((_OPEN_GROUPS, _LARGEST_GROUP), dtype=np.int32)
     sizes = np.zeros(_OPEN_GROUPS, dtype=np.int64)
     n_groups = 0
     for chunk in _chunks(border[::-1], 1, deadline):
-        n_groups = group_conflicting(*packed, table, chunk, groups, sizes, n_groups)
+        n_groups = pairs.group_conflicting(table, chunk, groups, sizes, n_groups)
     return np.sort(chosen), block.size + n_groups
 
 
 def conflict_graphs(
-    packed: PackedLabels,
+    pairs: PairCounts,
     tables: NDArray[np.int64],
     deadline: Deadline,
     max_memory: float = math.inf,
@@ -131,7 +123,7 @@ def conflict_graphs(
 
     Parameters
     ----------
-    packed : PackedLabels
+    pairs : PairCounts
         The items of the cluster, in order of preference.
     tables : ndarray of shape (n_tables, n_resamples + 1)
         Each allows at least what the one before does.
@@ -147,13 +139,13 @@ def conflict_graphs(
         conflicts, as booleans, and returns the items that can be in a larger one, or are in
         it, and the graph of their conflicts.
     """
-    n_items = packed.present.shape[0]
-    steady = _steady_items(packed, tables[0])
+    n_items = pairs.n_items
+    steady = pairs.steady_items(tables[0])
     border = np.flatnonzero(~steady)
     pieces = [(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.uint16))]
-    room = max_memory / _BYTES_A_CONFLICT
+    room = max_memory / _BYTES_PER_CONFLICT
     for chunk in _chunks(border, 2 * n_items, deadline):
-        counts, others, levels = conflict_levels(*packed, tables, chunk, ~steady)
+        counts, others, levels = pairs.conflict_levels(tables, chunk, ~steady)
         filled = np.arange(n_items) < counts[:, None]
         pieces.append((np.repeat(chunk, counts), others[filled], levels[filled]))
         room -= int(counts.sum())
@@ -169,14 +161,12 @@ def conflict_graphs(
         yield functools.partial(_graph_beyond, n_items, rows, others)
 
 
-def undecided_pairs(
-    packed: PackedLabels, sure: NDArray[np.int64], possible: NDArray[np.int64]
-) -> int:
+def undecided_pairs(pairs: PairCounts, sure: NDArray[np.int64], possible: NDArray[np.int64]) -> int:
     """Count the pairs about which a core could still change its mind.
 
     Parameters
     ----------
-    packed : PackedLabels
+    pairs : PairCounts
         The items of the cluster.
     sure, possible : ndarray of shape (n_resamples + 1,)
         A pair seen B times is free of conflict for good if it was apart ``sure[B]`` times at
@@ -188,30 +178,30 @@ def undecided_pairs(
         Pairs that are neither, of items that are not ruled out: an item with more conflicts for
         good than a set free of conflicts for good leaves room for is in no largest core.
     """
-    n_items = packed.present.shape[0]
-    steady = _steady_items(packed, sure)
-    by_deviation = np.argsort(row_bits(packed.deviating), kind="stable")
+    n_items = pairs.n_items
+    steady = pairs.steady_items(sure)
+    by_deviation = pairs.by_deviation()
     border = by_deviation[~steady[by_deviation]]
-    core = _greedy(packed, sure, np.flatnonzero(steady), border, Deadline(None))
+    core = _greedy(pairs, sure, np.flatnonzero(steady), border, Deadline(None))
     never = np.full(sure.size, sure.size)
-    n_conflicts = _count_pairs(packed, possible, never, border, np.arange(n_items), ~steady)
+    n_conflicts = _count_pairs(pairs, possible, never, border, np.arange(n_items), ~steady)
     alive = n_conflicts <= n_items - max(core.size, 1)
     rows = border[alive[border]]
-    counts = _count_pairs(packed, sure, possible, rows, np.flatnonzero(alive), ~steady)
+    counts = _count_pairs(pairs, sure, possible, rows, np.flatnonzero(alive), ~steady)
     return int(counts.sum()) // 2
 
 
 def _count_pairs(
-    packed: PackedLabels,
+    pairs: PairCounts,
     above: NDArray[np.int64],
     up_to: NDArray[np.int64],
     rows: NDArray[np.intp],
     others: NDArray[np.intp],
     is_row: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
-    counts = np.zeros(packed.present.shape[0], dtype=np.int64)
+    counts = np.zeros(pairs.n_items, dtype=np.int64)
     for chunk in _chunks(rows, 1, Deadline(None)):
-        counts += count_apart_pairs(*packed, above, up_to, chunk, others, is_row)
+        counts += pairs.count_apart_pairs(above, up_to, chunk, others, is_row)
     return counts
 
 
@@ -230,30 +220,8 @@ def _graph_beyond(
     return kept, Graph.from_pairs(rows, others, number)
 
 
-def _steady_items(packed: PackedLabels, table: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Mark items that are certain to be free of conflicts among each other.
-
-    Items i, j present in p resamples and deviating in v of them were seen together at
-    least ``p_i + p_j - m`` times and apart at most ``v_i + v_j`` times. Under a line
-    ``a B - c`` that stays below ``table[B] + 1``, it is enough that each of the two has
-    ``v <= a (p - m / 2) - c / 2`` and that they were seen together often enough at all.
-    """
-    n_resamples = table.size - 1
-    allowed = np.flatnonzero(table >= 0)
-    present, deviating = row_bits(packed.present), row_bits(packed.deviating)
-    if allowed.size == 0:
-        return np.zeros(present.size, dtype=bool)
-    first = int(allowed[0])
-    slope = (table[-1] - table[first]) / max(n_resamples - first, 1)
-    seen = np.arange(first, n_resamples + 1)
-    offset = np.max(slope * seen - table[first:]) - 1 + 1e-6
-    return (2 * present - n_resamples >= first) & (
-        deviating <= slope * (present - n_resamples / 2) - offset / 2
-    )
-
-
 def _greedy(
-    packed: PackedLabels,
+    pairs: PairCounts,
     table: NDArray[np.int64],
     block: NDArray[np.intp],
     border: NDArray[np.intp],
@@ -264,12 +232,12 @@ def _greedy(
     chosen[: block.size] = block
     n_chosen = block.size
     for chunk in _chunks(border, 1, deadline):
-        n_chosen = extend_conflict_free(*packed, table, chosen, n_chosen, chunk)
+        n_chosen = pairs.extend_conflict_free(table, chosen, n_chosen, chunk)
     return chosen[:n_chosen]
 
 
 def _chunks(items: NDArray[np.intp], width: int, deadline: Deadline) -> Iterator[NDArray[np.intp]]:
-    size = max(min(_ROWS_A_CALL, _BYTES_A_CALL // (4 * width)), 1)
+    size = max(min(_ROWS_PER_CALL, _BYTES_PER_CALL // (4 * width)), 1)
     for begin in range(0, items.size, size):
         deadline.raise_if_cancelled()
         yield items[begin : begin + size]

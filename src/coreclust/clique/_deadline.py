@@ -1,4 +1,4 @@
-"""When a search has to stop."""
+"""Time limits and cancellation of searches."""
 
 from __future__ import annotations
 
@@ -7,27 +7,33 @@ from concurrent.futures import CancelledError
 
 
 class Deadline:
-    """A moment after which a search should stop; none without a time limit."""
+    """The time at which a search should stop, if there is a limit.
+
+    Parameters
+    ----------
+    seconds : float or None
+        Seconds from now; None for no limit.
+    """
 
     def __init__(self, seconds: float | None) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds
         self._cancelled = False
 
     def expired(self) -> bool:
-        """Tell whether the moment has passed, or nobody waits for the answer any more."""
+        """Return whether the time has passed or the search was cancelled."""
         return self._cancelled or (self._end is not None and time.monotonic() >= self._end)
 
     def cancel(self) -> None:
-        """Say that nobody waits for the answer any more: searches in other threads stop soon."""
+        """Cancel the search: searches in other threads stop soon."""
         self._cancelled = True
 
     def raise_if_cancelled(self) -> None:
-        """Stop what has no answer to give before it is done."""
+        """Raise CancelledError if the search was cancelled, for steps without a partial result."""
         if self._cancelled:
             raise CancelledError
 
     def share(self, n_parts: int) -> Deadline:
-        """Return the deadline of the next of `n_parts` tasks that share what time is left."""
+        """Return the deadline of the next of `n_parts` tasks that share the remaining time."""
         if self._end is None:
             return self
         return Deadline((self._end - time.monotonic()) / n_parts)

@@ -1,7 +1,7 @@
 """Rules that rewrite a small conflict graph into a smaller, weighted one.
 
-Each rule keeps the weight of a heaviest independent set, up to an amount that is
-counted in `offset`, and notes on a trail how to carry a solution back.
+Each rule preserves the weight of a heaviest independent set, up to an amount that is added to
+`offset`, and records how to translate a solution back.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ class FoldedGraph:
     Attributes
     ----------
     adjacency : dict of int to set of int
-        What is left of the graph.
+        The remaining graph.
     weight : dict of int to int
     offset : int
-        Weight that any heaviest independent set of the original has on top.
+        Weight of a heaviest independent set of the original graph minus that of the remaining one.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -30,7 +30,7 @@ class FoldedGraph:
         self.weight = dict.fromkeys(self.adjacency, 1)
         self.offset = 0
         self._next = graph.n_vertices
-        # (rule, vertices): read backwards by `unfold`.
+        # (rule, vertices), read backwards by `unfold`
         self._trail: list[tuple[str, tuple[int, ...]]] = []
         self._pending: dict[int, None] = {}
 
@@ -45,7 +45,7 @@ class FoldedGraph:
                 self._merge_twins()
 
     def unfold(self, chosen: Iterable[int]) -> set[int]:
-        """Turn an independent set of what is left into one of the original graph."""
+        """Translate an independent set of the remaining graph into one of the original graph."""
         result = set(chosen)
         for rule, vertices in reversed(self._trail):
             if rule == "take":
@@ -89,7 +89,7 @@ class FoldedGraph:
                 self._fold_path(v, first, second)
 
     def _take(self, v: int) -> None:
-        """V outweighs its neighbors: some heaviest set contains it."""
+        """Take v, which outweighs its neighbors: some heaviest set contains it."""
         self.offset += self.weight[v]
         self._trail.append(("take", (v,)))
         for u in sorted(self.adjacency[v]):
@@ -97,7 +97,7 @@ class FoldedGraph:
         self._remove(v)
 
     def _fold_pendant(self, v: int) -> None:
-        """V has one, heavier neighbor: count v now, and what the neighbor adds to it."""
+        """Fold v into its only neighbor, which is heavier and keeps the difference in weight."""
         (u,) = self.adjacency[v]
         self.offset += self.weight[v]
         self.weight[u] -= self.weight[v]
@@ -105,7 +105,7 @@ class FoldedGraph:
         self._remove(v)
 
     def _remove_dominated(self, v: int) -> bool:
-        """Remove a neighbor that conflicts with all that v conflicts with, and is no heavier."""
+        """Remove a neighbor that has all conflicts of v and is not heavier."""
         neighbors = self.adjacency[v]
         for u in sorted(neighbors, reverse=True):
             others = self.adjacency[u]
@@ -118,7 +118,7 @@ class FoldedGraph:
         return False
 
     def _fold_path(self, v: int, first: int, second: int) -> None:
-        """V has two neighbors, not in conflict: either v or both of them."""
+        """Fold v and its two neighbors, not in conflict: a set has either v or both of them."""
         folded = self._next
         self._next += 1
         neighbors = (self.adjacency[first] | self.adjacency[second]) - {v}
@@ -133,7 +133,7 @@ class FoldedGraph:
         self._touch([*sorted(neighbors), folded])
 
     def _merge_twins(self) -> None:
-        """Merge vertices with the same conflicts: all or none of them are chosen."""
+        """Merge vertices with the same conflicts: all of them are chosen or none."""
         kept: dict[frozenset[int], int] = {}
         for v in list(self.adjacency):
             twin_of = kept.setdefault(frozenset(self.adjacency[v]), v)

@@ -1,4 +1,4 @@
-"""Conflict graphs as neighbor lists, and what a search for a largest set returns."""
+"""Conflict graphs as neighbor lists, and the result of a search for a largest set."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from coreclust._utils.jit import kernel
 class Graph(NamedTuple):
     """An undirected graph: the neighbors of v are `indices[indptr[v]:indptr[v + 1]]`.
 
-    Vertices are in order of preference: where several largest independent sets tie,
-    those with a lower number are favored.
+    Vertices are in order of preference: if there are several largest independent sets, lower
+    numbers are preferred.
     """
 
     indptr: NDArray[np.int64]
@@ -44,14 +44,14 @@ class Graph(NamedTuple):
     def to_sparse(self) -> csr_array:
         """Return the adjacency matrix."""
         n = self.n_vertices
-        # Both index arrays of one type, and the short one if it will do: older releases of
-        # scipy's graph routines take no other.
+        # Both index arrays have the same type, int32 if possible: the graph routines of older
+        # scipy releases accept no other.
         short = self.indices.size < 2**31
         indptr = self.indptr.astype(np.int32) if short else self.indptr
         return csr_array((np.ones(self.indices.size, np.int32), self.indices, indptr), (n, n))
 
     def subgraph(self, vertices: NDArray[np.intp]) -> Graph:
-        """Return the graph on some vertices, renumbered from 0 in the order given."""
+        """Return the graph on some vertices, renumbered from 0 in the given order."""
         number = np.full(self.n_vertices, -1, dtype=np.int32)
         number[vertices] = np.arange(vertices.size, dtype=np.int32)
         return Graph(*_subgraph(self.indptr, self.indices, vertices, number))
@@ -110,7 +110,7 @@ def _from_pairs(first, second, number, n_vertices):
 
 @dataclass(frozen=True)
 class Solution:
-    """An independent set and a proof of how far from the largest it can be."""
+    """An independent set and an upper bound on the size of any."""
 
     chosen: NDArray[np.intp]
     upper_bound: int

@@ -1,4 +1,4 @@
-"""The solver for graphs of any origin."""
+"""Maximum cliques of arbitrary graphs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from coreclust._utils.validation import check_time_limit
 from coreclust.clique._deadline import Deadline
 from coreclust.clique._graph import Graph
 from coreclust.clique._solve import largest_independent_set
+from coreclust.evidence._rule import check_time_limit
 
 
 def maximum_clique(
@@ -19,26 +19,26 @@ def maximum_clique(
 ) -> Any:
     """Find a largest set of vertices that are all adjacent to each other.
 
-    Exact: the answer is proven largest, unless a time limit strikes. Made for graphs in
-    which nearly all pairs are adjacent, and good on others of some hundred vertices;
-    for large sparse graphs there are better tools.
+    The result is proven to be largest, unless the time limit is reached. The search is designed
+    for graphs in which nearly all pairs are adjacent. It is also fast on other graphs of some
+    hundred vertices; for large sparse graphs, other tools are better.
 
     Parameters
     ----------
     adjacency : array-like or sparse matrix of shape (n, n)
-        Symmetric; anything non-zero is an edge. The diagonal is ignored.
+        Symmetric; every non-zero entry is an edge. The diagonal is ignored.
     time_limit : float, default=None
         Seconds after which the best clique so far is returned.
     return_bound : bool, default=False
-        Whether to return a proven upper bound on the size of a clique as well.
+        Whether to also return a proven upper bound on the size of a clique.
 
     Returns
     -------
     clique : ndarray of int
-        The vertices, ascending. Where several largest cliques tie, one that cannot be
-        turned into another by exchanging one vertex for a lower-numbered one.
+        The vertices in ascending order. If there are several largest cliques, it is one in which
+        no vertex can be exchanged for a lower-numbered one.
     upper_bound : int
-        Only with `return_bound`; equal to ``len(clique)`` when that is proven largest.
+        Only with `return_bound`; equal to ``len(clique)`` if the clique is proven largest.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def _check_adjacency(adjacency: Any) -> Any:
     edges = csr_array(adjacency != 0) if issparse(adjacency) else adjacency != 0
     one_way = (edges != edges.T).nnz if issparse(edges) else not np.array_equal(edges, edges.T)
     if one_way:
-        raise ValueError("adjacency must be symmetric: some edge goes one way only.")
+        raise ValueError("adjacency must be symmetric, got an edge in one direction only.")
     if issparse(edges):
         edges.setdiag(False)
         edges.eliminate_zeros()
@@ -88,7 +88,7 @@ def _check_adjacency(adjacency: Any) -> Any:
 
 
 def _peel(edges: csr_array) -> NDArray[np.intp]:
-    """Drop, again and again, vertices with too few neighbors for the clique already known."""
+    """Repeatedly drop vertices with too few neighbors for a clique as large as a known one."""
     clique_size = _greedy_clique(edges).size
     kept = np.arange(edges.shape[0])
     while True:
@@ -100,7 +100,7 @@ def _peel(edges: csr_array) -> NDArray[np.intp]:
 
 
 def _greedy_clique(edges: csr_array) -> NDArray[np.intp]:
-    """Return a maximal clique, vertices of high degree first."""
+    """Return a maximal clique, built from the vertices of highest degree."""
     degrees = np.diff(edges.indptr)
     clique: list[int] = []
     candidates = np.arange(edges.shape[0])

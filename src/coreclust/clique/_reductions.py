@@ -1,7 +1,7 @@
 """Rules that shrink a conflict graph without losing a largest independent set.
 
-Everything here only deletes vertices, so it works on the neighbor lists as they are,
-whatever their size; `folding` holds the rules that rewrite a (by then small) graph.
+These rules only decide about vertices and do not change the neighbor lists, so they work on
+graphs of any size. The rules in `_folding` rewrite the graph, which is small by then.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ UNDECIDED, TAKEN, DELETED = 0, 1, 2
 
 @dataclass(frozen=True)
 class Reduced:
-    """What is decided after the reductions, and what they prove."""
+    """The result of the reductions."""
 
     taken: NDArray[np.intp]
     undecided: NDArray[np.intp]
-    upper_bound: int  # no independent set is larger, or larger than the lower bound given
+    upper_bound: int  # of the size of an independent set, if larger than the given lower bound
 
 
 def reduce_graph(graph: Graph, lower_bound: int) -> Reduced:
-    """Decide as many vertices as the deleting rules can.
+    """Decide about as many vertices as possible without rewriting the graph.
 
     Either `lower_bound` is the size of a largest independent set, or some largest one
     consists of `taken` and of `undecided` vertices.
@@ -55,8 +55,8 @@ def _reduced(state: NDArray[np.int8], upper_bound: int) -> Reduced:
 def _linear_program(graph: Graph) -> tuple[NDArray[np.int8], int]:
     """Solve the linear relaxation by one bipartite matching (Nemhauser and Trotter 1975).
 
-    Its solutions are 0, 1/2 or 1; some largest independent set agrees with the whole
-    numbers among them. Returns the states they decide, and the bound.
+    The solution has the values 0, 1/2 and 1. Some largest independent set agrees with it where
+    it is 0 or 1. Returns the states decided in this way, and the upper bound.
     """
     partner = maximum_bipartite_matching(graph.to_sparse(), perm_type="column")
     left, right = _alternating_reach(graph.indptr, graph.indices, partner)
@@ -69,7 +69,7 @@ def _linear_program(graph: Graph) -> tuple[NDArray[np.int8], int]:
 
 @kernel
 def _alternating_reach(indptr, indices, partner):
-    """Return what alternating paths from the unmatched left vertices reach, on each side."""
+    """Return the vertices on alternating paths from unmatched left vertices, for each side."""
     n = partner.size
     owner = np.full(n, -1, dtype=np.int64)  # the left partner of every right vertex
     for v in range(n):
@@ -116,7 +116,7 @@ def _peel(indptr, indices, state, lower_bound):
         for u in indices[indptr[v] : indptr[v + 1]]:
             if state[u] == UNDECIDED:
                 degree[v] += 1
-    for v in range(n - 1, -1, -1):  # so that low numbers are looked at first
+    for v in range(n - 1, -1, -1):  # lower numbers are popped first
         if state[v] == UNDECIDED and degree[v] <= 1:
             stack[n_stack] = v
             stacked[v] = True
@@ -138,7 +138,7 @@ def _peel(indptr, indices, state, lower_bound):
                     doomed[n_doomed] = u
                     n_doomed += 1
         else:
-            # With v in it, a set cannot be larger than n_taken + n_undecided - degree[v].
+            # A set that contains v has at most n_taken + n_undecided - degree[v] vertices.
             for v in range(n):
                 if state[v] == UNDECIDED and n_taken + n_undecided - degree[v] <= lower_bound:
                     doomed[n_doomed] = v

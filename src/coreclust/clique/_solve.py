@@ -1,4 +1,4 @@
-"""The exact search, from a conflict graph to a largest independent set and its proof."""
+"""Exact search for a largest independent set of a conflict graph."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from coreclust.clique._local_search import (
 )
 from coreclust.clique._reductions import reduce_graph
 
-# Folding keeps its graph in Python sets, and finds little to do where conflicts are dense.
+# Folding stores its graph in Python sets, and reduces little if conflicts are dense.
 _MOST_NEIGHBORS_TO_FOLD = 2_000_000
-_MOST_CONFLICTS_A_VERTEX_TO_FOLD = 100
+_MOST_CONFLICTS_PER_VERTEX_TO_FOLD = 100
 
-
-# Of the branch and bound: two numbers of four bytes and three bits for each pair of vertices.
-_BYTES_A_PAIR = 8.4
+# Memory of the branch and bound: two numbers of four bytes and three bits per pair of vertices.
+_BYTES_PER_PAIR = 8.4
 
 
 def largest_independent_set(
@@ -31,8 +30,8 @@ def largest_independent_set(
 ) -> Solution:
     """Return a largest independent set of a conflict graph.
 
-    Among several, one that no exchange of a single vertex for a lower-numbered one
-    (a more preferred one) can improve.
+    If there are several, it is one in which no vertex can be exchanged for a lower-numbered
+    (more preferred) one.
 
     Parameters
     ----------
@@ -41,10 +40,10 @@ def largest_independent_set(
     start : ndarray of bool of shape (n_vertices,)
         A first independent set; it may be empty.
     deadline : Deadline
-        When it passes, the best set so far is returned with the bound proven by then.
+        When it passes, the best set so far is returned with the bound proven so far.
     max_memory : float, default=inf
-        Bytes for the search in a part of the graph that the reductions leave. A part that takes
-        more gets a good set and a bound, but no search.
+        Bytes for the branch and bound in a component that the reductions leave. A component
+        that needs more gets a set from the local search and a bound.
     """
     isolated = np.flatnonzero(graph.degrees == 0)
     connected = np.flatnonzero(graph.degrees > 0)
@@ -63,10 +62,10 @@ def largest_independent_set(
 def _prove(
     graph: Graph, chosen: NDArray[np.bool_], deadline: Deadline, max_memory: float
 ) -> Solution:
-    """Prove a set largest, or find a larger one.
+    """Prove that a set is largest, or find a larger one.
 
-    Often the first bound does it. If not, it has at least decided about most vertices, and the
-    longer search is for the others only.
+    Often the first reduction is enough. If not, it has decided about most vertices, and the
+    longer search is limited to the others.
     """
     known = np.flatnonzero(chosen)
     reduced = reduce_graph(graph, known.size)
@@ -80,12 +79,13 @@ def _prove(
     found = np.concatenate([reduced.taken, reduced.undecided[rest.chosen]])
     bound = min(reduced.upper_bound, reduced.taken.size + rest.upper_bound)
     best = found if found.size > known.size else known
-    # The reductions assume a set larger than the known one: the bound may lie below it.
+    # The reductions assume that a set larger than the known one exists, so the bound may be
+    # below the size of the known one.
     return Solution(best, max(bound, best.size))
 
 
 def _prove_part(graph: Graph, lower_bound: int, deadline: Deadline, max_memory: float) -> Solution:
-    """Find a set larger than the bound, or prove that there is none; then any set will do."""
+    """Find a set larger than the bound, or prove that there is none and return any set."""
     reduced = reduce_graph(graph, lower_bound)
     if reduced.upper_bound <= lower_bound or deadline.expired():
         return Solution(reduced.taken, max(reduced.upper_bound, reduced.taken.size))
@@ -95,13 +95,13 @@ def _prove_part(graph: Graph, lower_bound: int, deadline: Deadline, max_memory: 
 
 
 def _solve_folded(graph: Graph, deadline: Deadline, max_memory: float) -> Solution:
-    """Fold a graph, solve what is left component by component, and unfold."""
-    limit = min(_MOST_NEIGHBORS_TO_FOLD, _MOST_CONFLICTS_A_VERTEX_TO_FOLD * graph.n_vertices)
+    """Fold a graph, solve its components one by one, and unfold the result."""
+    limit = min(_MOST_NEIGHBORS_TO_FOLD, _MOST_CONFLICTS_PER_VERTEX_TO_FOLD * graph.n_vertices)
     if graph.indices.size > limit:
         return _solve_components(graph, deadline, max_memory)
     folded = FoldedGraph(graph)
     folded.reduce(deadline.expired)
-    # A vertex of weight w becomes w twins: the search knows how to deal with twins.
+    # A vertex of weight w becomes w twins, which the search handles efficiently.
     copies = [v for v in sorted(folded.adjacency) for _ in range(folded.weight[v])]
     solution = _solve_components(_expand(folded, copies), deadline, max_memory)
     unfolded = folded.unfold({copies[c] for c in solution.chosen})
@@ -131,7 +131,7 @@ def _solve_components(graph: Graph, deadline: Deadline, max_memory: float) -> So
         part = graph.subgraph(vertices)
         start = np.zeros(part.n_vertices, dtype=bool)
         start = improve_independent_set(part, start, thorough=True)
-        if _BYTES_A_PAIR * vertices.size**2 > max_memory:
+        if _BYTES_PER_PAIR * vertices.size**2 > max_memory:
             solution = Solution(np.flatnonzero(start), vertices.size)
         else:
             solution = branch_and_bound(part, start, deadline.expired)

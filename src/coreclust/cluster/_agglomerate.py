@@ -1,4 +1,4 @@
-"""Kernels of hierarchical clustering: the nearest-neighbor chain, and the cut of its tree."""
+"""Kernels of hierarchical clustering: the nearest-neighbor chain, and cutting the tree."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def label_datasets(datasets, n_wanted, n_clusters, linkage):
                 x, column = columns[f, i], columns[f]
                 for j in range(n):
                     row[j] += (x - column[j]) ** 2
-            if linkage > 1:  # the nearest and the farthest are the same for squares
+            if linkage > 1:  # single and complete linkage need no square roots
                 for j in range(n):
                     row[j] = np.sqrt(row[j])
         pairs, heights = merge_all(between, np.ones(n), linkage)
@@ -63,29 +63,29 @@ def label_datasets(datasets, n_wanted, n_clusters, linkage):
 
 @kernel
 def merge_all(distances, sizes, linkage):
-    """Merge items until one cluster is left, by following chains of nearest neighbors.
+    """Merge clusters until one is left, with the nearest-neighbor chain algorithm.
 
-    (Murtagh 1983; Müllner 2011.) A cluster goes by the number of one of its items.
+    See Murtagh (1983) and Müllner (2011). A cluster is identified by one of its items.
 
     Parameters
     ----------
     distances : ndarray of shape (n, n)
         Symmetric; overwritten.
     sizes : ndarray of shape (n,)
-        Multiplicities of the items; overwritten. An item of multiplicity w counts as w
+        Multiplicities of the items; overwritten. An item of multiplicity w stands for w
         copies that have merged at height 0.
     linkage : int
 
     Returns
     -------
     pairs : ndarray of shape (n - 1, 2)
-        The two clusters merged; the union goes by the second. In the order found, which
-        is not that of the heights.
+        The two clusters of each merge; the union is identified by the second. The order is not
+        that of the heights.
     heights : ndarray of shape (n - 1,)
     """
     n = sizes.size
     ward = linkage == 3
-    if ward:  # squared distances, times two in the way heights are counted
+    if ward:  # squared distances with the factor of Ward's heights
         for i in range(n):
             for j in range(n):
                 share = 2 * sizes[i] * sizes[j] / (sizes[i] + sizes[j])
@@ -93,9 +93,9 @@ def merge_all(distances, sizes, linkage):
     pairs = np.empty((n - 1, 2), dtype=np.int64)
     heights = np.empty(n - 1)
     for i in range(n):
-        distances[i, i] = np.inf  # nobody is its own neighbor
+        distances[i, i] = np.inf  # no cluster is its own neighbor
     alive = np.arange(n)
-    place = np.arange(n)  # where in `alive` each cluster is
+    place = np.arange(n)  # of each cluster in `alive`
     n_alive = n
     chain = np.empty(n, dtype=np.int64)
     length = 0
@@ -105,7 +105,7 @@ def merge_all(distances, sizes, linkage):
             length = 1
         while True:
             x = chain[length - 1]
-            # Where distances tie the previous one is preferred: the chain cannot cycle.
+            # In a tie, prefer the previous cluster, so that the chain cannot cycle.
             y = chain[length - 2] if length > 1 else -1
             least = distances[x, y] if length > 1 else np.inf
             row = distances[x]
@@ -163,7 +163,7 @@ def _root(parent, i):
 
 @kernel
 def cut(pairs, heights, n_clusters):
-    """Undo the highest merges until there are `n_clusters`; number clusters by first item."""
+    """Cut the tree into `n_clusters`; number the clusters by their first items."""
     n = heights.size + 1
     parent = np.arange(n)
     order = np.argsort(heights, kind="mergesort")
@@ -185,7 +185,7 @@ def cut(pairs, heights, n_clusters):
 
 @kernel
 def tree(pairs, heights):
-    """Sort the merges by height and number each new cluster from n on, as scipy does."""
+    """Sort the merges by height and number new clusters from n on, as scipy does."""
     n = heights.size + 1
     parent = np.arange(n)
     node = np.arange(n)

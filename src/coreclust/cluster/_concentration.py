@@ -1,12 +1,13 @@
-"""Concentration steps: the kernels under trimmed k-means and tclust.
+"""Kernels of trimmed k-means and tclust: concentration steps from random starts.
 
-A *step* gives every item to the cluster of highest value (minus the squared distance,
+A *step* assigns every item to the cluster of highest value (minus the squared distance,
 or the logarithm of weight × density), trims the items of lowest value, and estimates the
-clusters from the rest. Many random starts take a few steps; the best go on until nothing
-changes. Items are distinct and carry their multiplicity as weight; arrays are as long as
-the longest resample and `n_items` says how much of them is in use.
+clusters from the rest. Many random starts take a few steps; the best continue until nothing
+changes. Items are distinct and carry their multiplicity as weight. Arrays have room for
+the largest resample; `n_items` says how much of them is in use.
 
-The file is long because numba's cache wants kernels next to those that call them.
+All kernels are in this one file because numba's cache does not notice edits to kernels in
+other files.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from numpy.typing import NDArray
 from coreclust._utils.constants import ABSENT, NOISE
 from coreclust._utils.jit import kernel, random_state_of, random_uniform
 
-_BLOCK = 256  # items at a time, so that the differences from a center stay in cache
-_SHORT = 2  # steps of the first phase
+_BLOCK = 256  # items per block, so that the differences from a center stay in cache
+_SHORT = 2  # steps of each start before the best are selected
 _FLOOR = 1e-12  # least variance in any direction, in units of the data's mean variance
 _LOG_2PI = float(np.log(2 * np.pi))
 
 
 class Settings(NamedTuple):
-    """How to cluster."""
+    """The parameters of the clustering."""
 
     n_clusters: int
     trim: float
@@ -34,8 +35,8 @@ class Settings(NamedTuple):
     equal_weights: bool
     restr_factor: float
     n_init: int
-    item_starts: bool  # whether there are starts from single items
-    subset_starts: bool  # whether there are starts from d + 1 items a cluster; both alternate
+    item_starts: bool  # whether to start from single items
+    subset_starts: bool  # whether to start from d + 1 items per cluster; both: alternate
     n_refine: int
     max_iter: int
 
@@ -44,16 +45,16 @@ class Items(NamedTuple):
     """The distinct items of a resample."""
 
     rows: NDArray[np.float64]  # (n_items, n_features)
-    columns: NDArray[np.float64]  # (n_features, n_items), the same
+    columns: NDArray[np.float64]  # (n_features, n_items), the transpose of `rows`
     weight: NDArray[np.float64]  # (n_items,)
-    cumulative: NDArray[np.float64]  # (n_items,), of the weights
+    cumulative: NDArray[np.float64]  # (n_items,), cumulative sum of `weight`
     n_items: int
-    to_trim: float  # weight
+    to_trim: float  # weight to trim
     floor: float  # least variance
 
 
 class Models(NamedTuple):
-    """Clusters of several starts, each in a slot of its own."""
+    """The clusters of several starts, one slot per start."""
 
     centers: NDArray[np.float64]  # (n_slots, n_clusters, n_features)
     axes: NDArray[np.float64]  # (n_slots, n_clusters, n_features, n_features), in rows
@@ -63,10 +64,10 @@ class Models(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Where a step leaves the items, and room to compute in."""
+    """The result of a step, and scratch arrays."""
 
     label: NDArray[np.int64]  # (n_items,)
-    last_label: NDArray[np.int64]  # (n_items,), of the step before
+    last_label: NDArray[np.int64]  # (n_items,), of the previous step
     value: NDArray[np.float64]  # (n_items,)
     kept: NDArray[np.float64]  # (n_items,), weight that is not trimmed
     size: NDArray[np.float64]  # (n_clusters,), sum of the kept weights
@@ -80,18 +81,18 @@ class Work(NamedTuple):
 
 @kernel
 def eigen(matrix, vectors, values, off):
-    """Put eigenvalues and, in rows, eigenvectors of a symmetric matrix, which is overwritten.
+    """Store the eigenvalues and, in rows, the eigenvectors of a symmetric matrix.
 
-    Householder reflections, then implicit QL rotations, as in EISPACK's tred2 and tql2: for
-    the few columns of common data two to four times quicker than a call of LAPACK. Entries
-    should be about 1 or less.
+    The matrix is overwritten; its entries should be about 1 or less. Householder reflections
+    are followed by implicit QL rotations, as in EISPACK's tred2 and tql2. With few columns this
+    is two to four times faster than calling LAPACK.
     """
     d = matrix.shape[0]
     for a in range(d):
         for b in range(d):
             vectors[a, b] = 1.0 if a == b else 0.0
         off[a] = 0.0
-    for c in range(d - 1):  # off[c] becomes the only entry of row c right of the diagonal
+    for c in range(d - 1):  # off[c] becomes the only entry of row c to the right of the diagonal
         mirror = matrix[c]
         first = mirror[c + 1]
         others = 0.0
@@ -180,11 +181,11 @@ def _rotate(vectors, values, off, low, high):
 def restrict(variances, size, factor, floor):
     """Truncate variances to [m, factor × m], with the m of highest likelihood.
 
-    That is the m of least ``sum_j size_j sum_l log(t_jl) + v_jl / t_jl`` with v truncated
-    to t. Its slope in log m is ``count - total / m`` over the truncated variances, those
-    above `factor` × m entering `total` divided by `factor`. It only rises with m, so of
-    the optima of the intervals between all v and v / factor (Fritz et al. 2013) the one
-    that lies in its own interval is the answer, and a bracketed search finds it.
+    This m minimizes ``sum_j size_j sum_l log(t_jl) + v_jl / t_jl``, where t is v after
+    truncation. The slope in log m is ``count - total / m`` over the truncated variances, where
+    those above `factor` × m enter `total` divided by `factor`. The slope increases with m.
+    Therefore, of the optima of the intervals between all v and v / factor (Fritz et al. 2013),
+    the one inside its own interval is the solution. A bracketed search finds it.
     """
     k, d = variances.shape
     high = 0.0
@@ -197,7 +198,7 @@ def restrict(variances, size, factor, floor):
     for _ in range(200):
         count = 0.0
         total = 0.0
-        begin = 0.0  # the interval in which these variances are the truncated ones
+        begin = 0.0  # from begin to end, the same variances are truncated
         end = np.inf
         for j in range(k):
             if size[j] == 0.0:
@@ -252,7 +253,7 @@ def _set_constants(settings, models, slot, size):
 
 @kernel
 def _draw(items, state):
-    """Return a random item, by weight."""
+    """Draw an item with probability proportional to its weight."""
     aim = random_uniform(state) * items.cumulative[items.n_items - 1]
     low = 0
     high = items.n_items - 1
@@ -267,7 +268,7 @@ def _draw(items, state):
 
 @kernel
 def _start(items, settings, models, slot, work, state, at_items):
-    """Put centers on different random items, or take mean and covariance of d + 1 for each."""
+    """Set the clusters of a start from one random item each, or from d + 1 random items each."""
     k, d = models.centers[slot].shape
     for j in range(k):
         center = models.centers[slot, j]
@@ -280,7 +281,7 @@ def _start(items, settings, models, slot, work, state, at_items):
             tries = 0
             while _contains(work.label, j, item):
                 tries += 1
-                # At last in order: one item may have nearly all the weight.
+                # After 50 tries, take the next item: one item may have nearly all the weight.
                 item = _draw(items, state) if tries < 50 else (item + 1) % items.n_items
             work.label[j] = item
             for a in range(d):
@@ -302,7 +303,8 @@ def _start(items, settings, models, slot, work, state, at_items):
             _set_shape(models, slot, j, work, d + 1.0)
     if not settings.spherical:
         restrict(models.variances[slot], work.size, settings.restr_factor, items.floor)
-        # Weights of subsets as in the papers; even ones find better optima from single items.
+        # Subsets get random weights as in the papers. From single items, more even weights find
+        # better optima.
         least = 0.5 if at_items else 1e-3
         for j in range(k):
             work.size[j] = least + random_uniform(state)
@@ -337,7 +339,7 @@ def _set_shape(models, slot, j, work, size):
 
 @kernel
 def assign(columns, n_items, spherical, centers, axes, variances, constants, label, value, block):
-    """Find the cluster of highest value for every item, and that value."""
+    """Store the cluster of highest value for each item, and that value."""
     k, d = centers.shape
     difference, projection, distance = block[:d], block[d], block[d + 1]
     scale = 1.0 if spherical else 0.5
@@ -348,11 +350,11 @@ def assign(columns, n_items, spherical, centers, axes, variances, constants, lab
             label[begin + i] = 0
         for j in range(k):
             constant = constants[j]
-            if constant == -np.inf:  # empty, and weights are free
+            if constant == -np.inf:  # an empty cluster of weight 0
                 continue
-            # With the highest precision in all directions first, the axes that have it (all
-            # that were truncated from below) need no projection; all of them are needed
-            # where that would cancel too many digits.
+            # The highest precision is first applied to all directions. Axes that have it (those
+            # truncated from below) then need no projection. If the precisions differ too much,
+            # this would lose too many digits, and all axes are projected.
             common = 1.0
             if not spherical:
                 least = np.inf
@@ -392,7 +394,7 @@ def assign(columns, n_items, spherical, centers, axes, variances, constants, lab
 
 @kernel
 def _threshold(items, work, guess):
-    """Return the value up to which the weight to trim is reached, from the lowest on."""
+    """Return the lowest value such that the items up to it hold the weight to trim."""
     low_value, low_weight = work.low_value, work.low_weight
     size = 0
     total = 0.0
@@ -444,7 +446,7 @@ def _threshold(items, work, guess):
 def _trim(items, work, threshold):
     """Trim up to the threshold; return the objective and whether anything changed.
 
-    Of items that tie at the threshold the first are trimmed, the last of them in part.
+    Items that tie at the threshold are trimmed in order, the last of them partly.
     """
     spare = items.to_trim
     for i in range(items.n_items):
@@ -470,10 +472,10 @@ def _trim(items, work, threshold):
 
 @kernel
 def expect(items, settings, models, slot, work, guess):
-    """Assign and trim, given the clusters.
+    """Assign and trim the items, given the clusters.
 
-    Returns the objective, whether anything changed, and a guess at a value below which
-    the next call will find the weight to trim.
+    Returns the objective, whether anything changed, and a guess for the next call: a value that
+    the items to trim are expected not to exceed.
     """
     assign(
         items.columns,
@@ -495,7 +497,7 @@ def expect(items, settings, models, slot, work, guess):
 
 @kernel
 def maximize(items, settings, models, slot, work):
-    """Estimate the clusters from the kept weights of the items that they were given."""
+    """Estimate the clusters from the kept weights of their items."""
     k, d = models.centers[slot].shape
     centers = models.centers[slot]
     for j in range(k):
@@ -519,7 +521,7 @@ def maximize(items, settings, models, slot, work):
         return
     _add_scatter(items, centers, work)
     for j in range(k):
-        if work.size[j] > 0.0:  # an empty cluster keeps the shape that it had
+        if work.size[j] > 0.0:  # an empty cluster keeps its shape
             _set_shape(models, slot, j, work, work.size[j])
     restrict(models.variances[slot], work.size, settings.restr_factor, items.floor)
     _set_constants(settings, models, slot, work.size)
@@ -527,7 +529,7 @@ def maximize(items, settings, models, slot, work):
 
 @kernel
 def _move_to_farthest(items, center, work):
-    """Put the center of an empty cluster on the kept item that fits worst."""
+    """Move the center of an empty cluster to the kept item of lowest value."""
     worst = -1
     for i in range(items.n_items):
         if work.kept[i] > 0.0 and (worst < 0 or work.value[i] < work.value[worst]):
@@ -558,7 +560,7 @@ def _add_scatter(items, centers, work):
 
 @kernel
 def _concentrate(items, settings, models, slot, work, n_steps):
-    """Take up to `n_steps` steps; return the objective, their number and whether it converged."""
+    """Take up to `n_steps` steps; return the objective, the steps taken and if it converged."""
     objective, _, guess = expect(items, settings, models, slot, work, -np.inf)
     for step in range(n_steps):
         maximize(items, settings, models, slot, work)
@@ -570,10 +572,10 @@ def _concentrate(items, settings, models, slot, work, n_steps):
 
 @kernel
 def _search(items, settings, models, work, seed):
-    """Return the slot of the best clusters, the steps they took and whether they converged."""
+    """Return the slot of the best clusters, their number of steps and if they converged."""
     state = random_state_of(seed)
     n_refine = settings.n_refine
-    slots = np.arange(n_refine + 1)  # of the best starts, best first; the last one is free
+    slots = np.arange(n_refine + 1)  # of the best starts, best first; the last slot is free
     objectives = np.full(n_refine, -np.inf)  # in the same order
     steps = np.zeros(n_refine + 1, np.int64)  # by slot
     converged = np.zeros(n_refine + 1, np.bool_)
@@ -617,7 +619,7 @@ def _search(items, settings, models, work, seed):
 
 @kernel
 def _room(n_items, n_features, settings):
-    """Return room for the items of any resample, and to cluster them in."""
+    """Allocate the arrays for a resample of up to `n_items` distinct items."""
     k = settings.n_clusters
     d = 0 if settings.spherical else n_features
     n_slots = settings.n_refine + 1
@@ -655,7 +657,7 @@ def _room(n_items, n_features, settings):
 
 @kernel
 def _fill(room, distinct, weight, to_trim):
-    """Return the items of positive weight."""
+    """Copy the items of positive weight into `room` and return them."""
     n = 0
     total = 0.0
     for i in range(distinct.shape[0]):
@@ -682,7 +684,7 @@ def _fill(room, distinct, weight, to_trim):
 
 @kernel
 def _label(items, settings, models, work, slot):
-    """Replace labels by ranks of the clusters by size, or noise; return objective and ranks."""
+    """Rank the clusters by size and mark trimmed items; return the objective and the ranks."""
     objective, _, _ = expect(items, settings, models, slot, work, -np.inf)
     k = settings.n_clusters
     for j in range(k):
@@ -702,8 +704,8 @@ def _label(items, settings, models, work, slot):
 
 @kernel
 def weight_to_trim(trim, total, whole):
-    """Return ``ceil(trim * total)``, or without rounding if weights are not whole numbers."""
-    # 0.07 * 100 is a little more than 7.
+    """Return ``ceil(trim * total)``, not rounded up if the weights are not whole numbers."""
+    # Subtract a little: 0.07 * 100 is slightly more than 7.
     return np.ceil(trim * total - 1e-9) if whole else trim * total
 
 
@@ -714,11 +716,11 @@ def fit_items(distinct, weight, to_trim, settings, seed):
     Returns
     -------
     work : Work
-        With the labels, values and kept weights of the items.
+        The labels, values and kept weights of the items.
     models, slot : Models, int
-        The clusters, and where among them the best are.
+        The clusters, and the slot of the best ones.
     rank : ndarray of int of shape (n_clusters,)
-        The label that stands for each of them.
+        The label of each cluster.
     objective, n_iter, converged : float, int, bool
     """
     n_items, n_features = distinct.shape
@@ -731,7 +733,7 @@ def fit_items(distinct, weight, to_trim, settings, seed):
 
 @kernel
 def label_items(columns, spherical, centers, axes, variances, constants, lowest):
-    """Label items by given clusters; those of a value below `lowest` are noise."""
+    """Label items by given clusters; items of a value below `lowest` are noise."""
     n_items = columns.shape[1]
     label = np.empty(n_items, np.int64)
     value = np.empty(n_items)
@@ -745,7 +747,7 @@ def label_items(columns, spherical, centers, axes, variances, constants, lowest)
 
 @kernel
 def label_resamples(distinct, group, counts, settings, seeds):
-    """Label many resamples; item i is ``distinct[group[i]]`` and `counts[s, i]` times in resample s."""
+    """Label many resamples; item i is ``distinct[group[i]]``, drawn ``counts[s, i]`` times."""
     n_resamples, n_items = counts.shape
     labels = np.full((n_resamples, n_items), ABSENT, np.int32)
     failed = np.zeros(n_resamples, np.bool_)
@@ -756,23 +758,16 @@ def label_resamples(distinct, group, counts, settings, seeds):
     for resample in range(n_resamples):
         for i in range(n_distinct):
             weight[i] = 0.0
-        total = 0.0
         for i in range(n_items):
             weight[group[i]] += counts[resample, i]
-            total += counts[resample, i]
         n_present = 0
         for i in range(n_distinct):
             position[i] = n_present
             n_present += weight[i] > 0.0
-        to_trim = weight_to_trim(settings.trim, total, True)
-        if n_present < settings.n_clusters or total - to_trim < settings.n_clusters:
-            failed[resample] = True
-            continue
-        items = _fill(room, distinct, weight, to_trim)
-        slot, _, _ = _search(items, settings, models, work, seeds[resample])
-        objective, _ = _label(items, settings, models, work, slot)
-        if not np.isfinite(objective):  # squares of the data overflow
-            failed[resample] = True
+        failed[resample] = not _cluster(
+            room, models, work, distinct, weight, settings, seeds[resample]
+        )
+        if failed[resample]:
             continue
         for i in range(n_items):
             if counts[resample, i] > 0:
@@ -790,17 +785,10 @@ def label_datasets(datasets, n_wanted, settings, seeds):
     distinct = np.empty((n_items, n_features))
     group = np.empty(n_items, np.int64)
     weight = np.empty(n_items)
-    to_trim = weight_to_trim(settings.trim, float(n_items), True)
     for b in range(n_datasets):
-        n_distinct = _find_distinct(datasets[b], distinct, weight, group)
-        if n_distinct < settings.n_clusters or n_items - to_trim < settings.n_clusters:
-            failed[b] = True
-            continue
-        items = _fill(room, distinct[:n_distinct], weight, to_trim)
-        slot, _, _ = _search(items, settings, models, work, seeds[b])
-        objective, _ = _label(items, settings, models, work, slot)
-        if not np.isfinite(objective):  # squares of the data overflow
-            failed[b] = True
+        n = _find_distinct(datasets[b], distinct, weight, group)
+        failed[b] = not _cluster(room, models, work, distinct[:n], weight[:n], settings, seeds[b])
+        if failed[b]:
             continue
         for i in range(n_wanted):
             labels[b, i] = work.label[group[i]]
@@ -808,13 +796,26 @@ def label_datasets(datasets, n_wanted, settings, seeds):
 
 
 @kernel
-def _find_distinct(rows, distinct, weight, group):
-    """Store the different rows in lexicographic order, how often each occurs, and which is which.
+def _cluster(room, models, work, distinct, weight, settings, seed):
+    """Label the items of positive whole weight in `work`; return False if that is impossible."""
+    total = weight.sum()
+    to_trim = weight_to_trim(settings.trim, total, True)
+    items = _fill(room, distinct, weight, to_trim)
+    if items.n_items < settings.n_clusters or total - to_trim < settings.n_clusters:
+        return False
+    slot, _, _ = _search(items, settings, models, work, seed)
+    objective, _ = _label(items, settings, models, work, slot)
+    return np.isfinite(objective)  # not finite if squares of the data overflow
 
-    Returns their number.
+
+@kernel
+def _find_distinct(rows, distinct, weight, group):
+    """Store the distinct rows in lexicographic order and their counts; return their number.
+
+    `group` receives the place of each row among the distinct ones.
     """
     order = np.argsort(rows[:, 0], kind="mergesort")
-    for k in range(1, order.size):  # only rows that tie in their first value move any further
+    for k in range(1, order.size):  # only rows that tie in their first value move
         item = order[k]
         place = k
         while place > 0 and _precedes(rows[item], rows[order[place - 1]]):

@@ -1,4 +1,4 @@
-"""Hierarchical clustering at compiled speed."""
+"""Hierarchical clustering, compiled."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from coreclust.cluster._agglomerate import (
     merge_all,
     tree,
 )
+from coreclust.cluster._native import Batch, NativeOffer
 
 
 class HierarchicalClustering(ClusterMixin, BaseEstimator):
     """Agglomerative clustering, cut into a number of clusters.
 
-    Inside :class:`~coreclust.CoreClustering` the distances are computed once for all
+    Inside :class:`~coreclust.CoreClustering`, the distances are computed once for all
     resamples, and all resamples are clustered in one compiled loop.
 
     Parameters
@@ -34,8 +35,9 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
     n_clusters : int, default=2
         Number of clusters.
     linkage : {"complete", "average", "single", "ward"}, default="complete"
-        What the distance of two clusters is: that of their farthest or nearest items, the
-        mean over all pairs of items, or Ward's growth in variance.
+        The distance of two clusters: that of their farthest items ("complete"), the mean over
+        all pairs of items ("average"), that of their nearest items ("single"), or the increase in
+        variance if they merge ("ward").
     metric : str or callable, default="euclidean"
         A metric of :func:`scipy.spatial.distance.pdist`, or "precomputed" if X is a square
         matrix of distances. Ward's linkage needs Euclidean distances.
@@ -45,20 +47,19 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
     labels_ : ndarray of int of shape (n_items,)
         Clusters are numbered by their first item.
     children_ : ndarray of int of shape (n_items - 1, 2)
-        The two nodes of every merge, lowest first. Items are nodes 0 to n - 1; merge i
-        makes node n + i.
+        The two nodes of each merge, lowest merge first. Items are nodes 0 to n - 1; merge i
+        creates node n + i.
     distances_ : ndarray of float of shape (n_items - 1,)
         The heights of the merges, as in scipy.
     n_features_in_ : int
 
     Notes
     -----
-    With `sample_weight`, an item of weight w stands for w copies, which have merged at
-    height 0: this matters for "average" and "ward", whose distances depend on sizes.
-    Where distances tie, which merge comes first depends on the order of the items, and on
-    nothing else.
+    With `sample_weight`, an item of weight w stands for w copies that have merged at height 0.
+    This matters for "average" and "ward", whose distances depend on the sizes of clusters. Ties
+    between distances are broken by the order of the items.
 
-    It holds the matrix of distances, n × n.
+    The n × n matrix of distances is kept in memory.
 
     Examples
     --------
@@ -123,7 +124,7 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
         return self.fit(X, sample_weight=sample_weight).labels_
 
     def to_linkage(self) -> NDArray[np.float64]:
-        """Return the tree as scipy has it, for ``scipy.cluster.hierarchy.dendrogram``.
+        """Return the tree in the format of scipy, for ``scipy.cluster.hierarchy.dendrogram``.
 
         Returns
         -------
@@ -147,11 +148,11 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
             if np.isnan(distances).any():
                 raise ValueError(
                     f"X has rows without a distance for metric={self.metric!r}, such as rows of "
-                    "zeros for 'cosine' or constant ones for 'correlation'; leave them out, or use "
+                    "zeros for 'cosine' or constant rows for 'correlation'; remove them or use "
                     "another metric."
                 )
             return squareform(distances)
-        slack = 1e-10 * X.max()  # what computing distances in another way leaves behind
+        slack = 1e-10 * X.max()  # rounding errors of other programs
         if X.shape[0] != X.shape[1] or not np.allclose(X, X.T, rtol=0, atol=slack):
             raise ValueError(
                 "X must be a symmetric square matrix of distances for metric='precomputed', "
@@ -166,7 +167,16 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
         np.fill_diagonal(distances, 0)
         return distances
 
-    def _batch_labeler(self, X: NDArray[Any]) -> _Labeler:
+    def __coreclust_native__(self) -> NativeOffer:
+        return NativeOffer(
+            owner=HierarchicalClustering,
+            label_drawn=self._labeler,
+            label_datasets=self._dataset_labeler,
+            seeded=False,
+            weights_from=int(self.n_clusters),
+        )
+
+    def _labeler(self, X: NDArray[Any]) -> _Labeler:
         distances = self._distances(np.ascontiguousarray(X, dtype=np.float64))
         return _Labeler(distances, int(self.n_clusters), LINKAGES[self.linkage])
 
@@ -183,29 +193,26 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
 
 @dataclass(frozen=True)
 class _Labeler:
-    """Labels many resamples; see `coreclust._sampling.native`."""
+    """Labels many resamples of items with known distances."""
 
     distances: NDArray[np.float64]
     n_clusters: int
     linkage: int
-    seeded: bool = False
 
-    def __call__(
-        self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    def __call__(self, counts: NDArray[np.int32], seeds: NDArray[np.int64]) -> Batch:
         labels = label_resamples(self.distances, counts, self.n_clusters, self.linkage)
-        return labels, counts.sum(axis=1) < self.n_clusters
+        return Batch(labels, counts.sum(axis=1) < self.n_clusters)
 
 
 @dataclass(frozen=True)
 class _DatasetLabeler:
-    """Labels the first items of many datasets; see `coreclust._sampling.native`."""
+    """Labels the first items of many datasets."""
 
     n_clusters: int
     linkage: int
 
     def __call__(
         self, datasets: NDArray[np.float64], n_wanted: int, seeds: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    ) -> Batch:
         labels = label_datasets(datasets, n_wanted, self.n_clusters, self.linkage)
-        return labels, np.zeros(len(seeds), dtype=bool)
+        return Batch(labels, np.zeros(len(seeds), dtype=bool))

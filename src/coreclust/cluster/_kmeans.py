@@ -1,9 +1,10 @@
-"""k-means++ at compiled speed."""
+"""k-means clustering, compiled."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -16,32 +17,40 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from coreclust._utils.compat import Interval, StrOptions, check_sample_weight, fit_context
 from coreclust._utils.seeds import draw_seed
 from coreclust._utils.validation import TOO_LARGE
-from coreclust.cluster._lloyd import best_of_runs, label_datasets, label_resamples, nearest_centers
+from coreclust.cluster._lloyd import (
+    Settings,
+    best_of_runs,
+    label_datasets,
+    label_resamples,
+    nearest_centers,
+)
+from coreclust.cluster._native import Batch, NativeOffer
 
 
 class KMeans(ClusterMixin, BaseEstimator):
     """k-means clustering by greedy k-means++ seeding and Lloyd's algorithm.
 
-    The same method as scikit-learn's, made for many fits of small data: inside
-    :class:`~coreclust.CoreClustering` all resamples are clustered in one compiled loop.
+    The method is that of scikit-learn, optimized for many fits of small data: inside
+    :class:`~coreclust.CoreClustering`, all resamples are clustered in one compiled loop.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     init : "k-means++" or array-like of shape (n_clusters, n_features), default="k-means++"
-        How the first centers are found, or the centers themselves.
+        Method to find the first centers, or the centers themselves.
     n_local_trials : int, default=None
-        How many items k-means++ draws for each center, to take the best of. None is
-        ``2 + int(log(n_clusters))``, as in scikit-learn; 1 is the plain k-means++ of [1]_.
+        Number of candidates that k-means++ draws for each center; the best one is used. None
+        means ``2 + int(log(n_clusters))``, as in scikit-learn; 1 is the plain k-means++ of [1]_.
     n_init : int, default=10
-        Number of runs; the one with the least inertia counts. With given centers, one.
+        Number of runs; the run with the lowest inertia is used. If `init` gives the centers,
+        there is one run.
     max_iter : int, default=300
-        Most iterations of a run.
+        Maximum number of iterations of a run.
     tol : float, default=0.0
-        A run ends when the sum of the squared movements of the centers is at most this
-        share of the mean variance of the features. By default it ends when no item
-        changes its cluster any more.
+        A run stops when the sum of the squared movements of the centers is at most `tol` times
+        the mean variance of the features. By default, it stops when no item changes its
+        cluster.
     random_state : int, RandomState or None, default=None
         Seed of the k-means++ draws.
 
@@ -52,14 +61,14 @@ class KMeans(ClusterMixin, BaseEstimator):
     inertia_ : float
         Weighted sum of squared distances of the items to their centers.
     n_iter_ : int
-        Iterations of the best run.
+        Number of iterations of the best run.
     n_features_in_ : int
 
     Notes
     -----
-    A cluster that loses all its items gets the item that lies farthest from its center.
-    If the data has fewer distinct rows than clusters, each is a cluster of its own. Clusters
-    without items are left out, with a warning.
+    A cluster that loses all its items gets the item farthest from its center. If the data has
+    fewer distinct rows than clusters, each distinct row is a cluster. Clusters without items are
+    removed, with a warning.
 
     References
     ----------
@@ -106,7 +115,7 @@ class KMeans(ClusterMixin, BaseEstimator):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> KMeans:
-        """Find the centers.
+        """Compute the centers.
 
         Parameters
         ----------
@@ -114,8 +123,8 @@ class KMeans(ClusterMixin, BaseEstimator):
         y : None
             Ignored.
         sample_weight : array-like of shape (n_items,), default=None
-            A weight of 2 is the same as two copies of the item; items of weight 0 get a
-            label, but no say.
+            A weight of 2 is equivalent to two copies of the item. Items of weight 0 do not
+            affect the centers, but get a label.
 
         Returns
         -------
@@ -133,8 +142,7 @@ class KMeans(ClusterMixin, BaseEstimator):
         labels, self.cluster_centers_, self.inertia_, self.n_iter_ = best_of_runs(
             np.ascontiguousarray(X[everyone].T),
             weights[everyone],
-            int(self.n_clusters),
-            *self._settings(X.shape[1]),
+            self._settings(X.shape[1]),
             draw_seed(self.random_state),
         )
         if not np.isfinite(self.inertia_):
@@ -149,7 +157,7 @@ class KMeans(ClusterMixin, BaseEstimator):
     def fit_predict(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> NDArray[np.int32]:
-        """Find the centers and return the labels of the items."""
+        """Compute the centers and return the labels of the items."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
     def predict(self, X: Any) -> NDArray[np.int32]:
@@ -158,8 +166,8 @@ class KMeans(ClusterMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         return nearest_centers(X, self.cluster_centers_)
 
-    def _settings(self, n_features: int) -> tuple[NDArray[np.float64], int, int, int, float]:
-        """Return init, n_local_trials, n_init, max_iter and tol as the kernels want them."""
+    def _settings(self, n_features: int) -> Settings:
+        """Return the settings of the kernels."""
         n_init = int(self.n_init)
         if isinstance(self.init, str):
             init = np.empty((0, n_features))
@@ -170,8 +178,14 @@ class KMeans(ClusterMixin, BaseEstimator):
                     f"init must be 'k-means++' or centers of shape "
                     f"({self.n_clusters}, {n_features}), got shape {init.shape}."
                 )
-        n_candidates = self.n_local_trials or 2 + int(np.log(self.n_clusters))
-        return init, int(n_candidates), n_init, int(self.max_iter), float(self.tol)
+        return Settings(
+            n_clusters=int(self.n_clusters),
+            init=init,
+            n_candidates=int(self.n_local_trials or 2 + np.log(self.n_clusters)),
+            n_init=n_init,
+            max_iter=int(self.max_iter),
+            tol=float(self.tol),
+        )
 
     def _drop_empty_clusters(self) -> None:
         used, labels = np.unique(self.labels_, return_inverse=True)
@@ -185,46 +199,59 @@ class KMeans(ClusterMixin, BaseEstimator):
             self.labels_ = labels.astype(np.int32)
             self.cluster_centers_ = self.cluster_centers_[used]
 
-    def _batch_labeler(self, X: NDArray[Any]) -> _Labeler:
+    def __coreclust_native__(self) -> NativeOffer:
+        return NativeOffer(
+            owner=KMeans,
+            label_drawn=self._labeler,
+            label_all=partial(self._labeler, label_all=True),
+            label_datasets=lambda n_features: _DatasetLabeler(self._settings(n_features)),
+            weights_from=int(self.n_clusters),
+            make_model=CenterModel,
+        )
+
+    def _labeler(self, X: NDArray[Any], *, label_all: bool = False) -> _Labeler:
         X = np.ascontiguousarray(X, dtype=np.float64)
-        return _Labeler(X, (int(self.n_clusters), *self._settings(X.shape[1])))
-
-    def _batch_predictor(self, X: NDArray[Any]) -> _Labeler:
-        return replace(self._batch_labeler(X), everyone=True)
-
-    def _dataset_labeler(self, n_features: int) -> _DatasetLabeler:
-        return _DatasetLabeler((int(self.n_clusters), *self._settings(n_features)))
+        return _Labeler(X, self._settings(X.shape[1]), label_all)
 
 
 @dataclass(frozen=True)
 class _Labeler:
-    """Labels many resamples; see `coreclust._sampling.native`."""
+    """Labels many resamples of X."""
 
     X: NDArray[np.float64]
-    settings: tuple[Any, ...]
-    everyone: bool = False
-    seeded: bool = True
+    settings: Settings
+    label_all: bool
 
-    def __call__(
-        self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        return self.label_and_keep(counts, seeds)[:2]
-
-    def label_and_keep(
-        self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.float64]]:
-        """Label some resamples, and return their centers as well."""
-        return label_resamples(self.X, counts, seeds, self.everyone, *self.settings)
+    def __call__(self, counts: NDArray[np.int32], seeds: NDArray[np.int64]) -> Batch:
+        return Batch(*label_resamples(self.X, counts, self.label_all, self.settings, seeds))
 
 
 @dataclass(frozen=True)
 class _DatasetLabeler:
-    """Labels the first items of many datasets; see `coreclust._sampling.native`."""
+    """Labels the first items of many datasets."""
 
-    settings: tuple[Any, ...]
+    settings: Settings
 
     def __call__(
         self, datasets: NDArray[np.float64], n_wanted: int, seeds: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        labels = label_datasets(datasets, n_wanted, seeds, *self.settings)
-        return labels, np.zeros(len(seeds), dtype=bool)
+    ) -> Batch:
+        labels = label_datasets(datasets, n_wanted, self.settings, seeds)
+        return Batch(labels, np.zeros(len(seeds), dtype=bool))
+
+
+@dataclass(frozen=True, eq=False)
+class CenterModel:
+    """Labels items by their nearest center.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (n_clusters, n_features)
+        In the order of the labels; NaN for a cluster without items.
+    """
+
+    centers: NDArray[np.float64]
+
+    def label(self, X: Any) -> NDArray[np.int64]:
+        """Return the label of each item."""
+        points = np.ascontiguousarray(X, dtype=np.float64)
+        return nearest_centers(points, self.centers).astype(np.int64)

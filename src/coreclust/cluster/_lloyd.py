@@ -1,39 +1,52 @@
 """Kernels of k-means: k-means++ seeding, greedy or plain, and Lloyd's iterations.
 
-Items carry weights, so that a bootstrap resample is its distinct items with their
-multiplicities. Data is kept by feature, and distances are computed for a block of items
-side by side in vector registers. At up to some hundred features times clusters that beats
-the bounds of Elkan or Hamerly, which save distances but branch on every item: 4 against
-11 ms a resample on the yeast data (8 features, 10 clusters, 10 runs).
+Items have weights: a bootstrap resample is given by its distinct items and their
+multiplicities. Data is stored by feature, and distances are computed for a block of items
+at once in vector registers. Up to some hundred features times clusters this is faster than
+the bounds of Elkan or Hamerly, which save distances but branch on every item: 4 instead of
+11 ms per resample on the yeast data (8 features, 10 clusters, 10 runs).
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from coreclust._utils.jit import kernel, random_state_of, random_uniform
 
-_BLOCK = 256  # items whose distances stay in the nearest cache
-_PIECE = 4096  # items that are turned around to be by feature at a time
+_BLOCK = 256  # items per block, so that their distances stay in the fastest cache
+_PIECE = 4096  # items that are transposed at a time
+
+
+class Settings(NamedTuple):
+    """The parameters of the clustering."""
+
+    n_clusters: int
+    init: NDArray[np.float64]  # (n_clusters, n_features): first centers; empty for k-means++
+    n_candidates: int  # number of items from which k-means++ selects each center
+    n_init: int
+    max_iter: int
+    tol: float  # stop at this sum of squared center movements, in units of the mean variance
 
 
 @kernel
-def label_resamples(
-    X, counts, seeds, everyone, n_clusters, init, n_candidates, n_init, max_iter, tol
-):
+def label_resamples(X, counts, label_all, settings, seeds):
     """Label resamples given by the multiplicities of the items; -2 marks absent items.
 
-    With `everyone`, all items get the label of the nearest center instead.
+    With `label_all`, every item gets the label of the nearest center instead.
 
     Returns
     -------
     labels : ndarray of shape (n_resamples, n_items)
     failed : ndarray of bool of shape (n_resamples,)
-        Resamples of fewer items, copies counted, than clusters, or with too large values.
+        Resamples with fewer items (counting copies) than clusters, or with too large values.
     centers : ndarray of shape (n_resamples, n_clusters, n_features)
-        By label; NaN where no item has it.
+        In the order of the labels; NaN for a label that no item has.
     """
     n_resamples, n_items = counts.shape
+    n_clusters = settings.n_clusters
     labels = np.full((n_resamples, n_items), -2, dtype=np.int32)
     failed = np.zeros(n_resamples, dtype=np.bool_)
     kept = np.full((n_resamples, n_clusters, X.shape[1]), np.nan)
@@ -43,32 +56,22 @@ def label_resamples(
             failed[resample] = True
             continue
         by_feature, weights = _distinct_items(X, drawn)
-        if weights.size < n_clusters:  # every row is a cluster, and equal rows are one
+        if weights.size < n_clusters:  # each distinct row is a cluster
             items = np.flatnonzero(drawn)
             found = nearest_centers(X[items], X[items])
             for k in range(items.size):
                 kept[resample, found[k]] = X[items[k]]
                 labels[resample, items[k]] = found[k]
-            if everyone:
+            if label_all:
                 labels[resample] = nearest_centers(X, kept[resample])
             continue
-        found, centers, inertia, _ = best_of_runs(
-            by_feature,
-            weights,
-            n_clusters,
-            init,
-            n_candidates,
-            n_init,
-            max_iter,
-            tol,
-            seeds[resample],
-        )
+        found, centers, inertia, _ = best_of_runs(by_feature, weights, settings, seeds[resample])
         if not np.isfinite(inertia):
             failed[resample] = True
             continue
         for label in np.unique(found):
             kept[resample, label] = centers[label]
-        if everyone:
+        if label_all:
             labels[resample] = nearest_centers(X, kept[resample])
         else:
             k = 0
@@ -80,49 +83,29 @@ def label_resamples(
 
 
 @kernel
-def label_datasets(
-    datasets, n_wanted, seeds, n_clusters, init, n_candidates, n_init, max_iter, tol
-):
+def label_datasets(datasets, n_wanted, settings, seeds):
     """Label the first items of datasets of one size, each clustered by itself."""
     n_datasets, n_items, _ = datasets.shape
     labels = np.empty((n_datasets, n_wanted), dtype=np.int32)
     weights = np.ones(n_items)
     for b in range(n_datasets):
-        found, _, _, _ = best_of_runs(
-            np.ascontiguousarray(datasets[b].T),
-            weights,
-            n_clusters,
-            init,
-            n_candidates,
-            n_init,
-            max_iter,
-            tol,
-            seeds[b],
-        )
+        by_feature = np.ascontiguousarray(datasets[b].T)
+        found, _, _, _ = best_of_runs(by_feature, weights, settings, seeds[b])
         labels[b] = found[:n_wanted]
     return labels
 
 
 @kernel
-def best_of_runs(by_feature, weights, n_clusters, init, n_candidates, n_init, max_iter, tol, seed):
+def best_of_runs(by_feature, weights, settings, seed):
     """Run k-means `n_init` times and return the run with the least inertia.
 
     Parameters
     ----------
     by_feature : ndarray of shape (d, n)
-        The points, a column each.
+        The points in columns; at least `n_clusters`.
     weights : ndarray of shape (n,)
         All positive.
-    n_clusters : int
-        At most n.
-    init : ndarray of shape (n_clusters, d) or (0, d)
-        The first centers; none for k-means++.
-    n_candidates : int
-        How many items k-means++ chooses each center from.
-    n_init, max_iter : int
-    tol : float
-        Stop when the centers together move by no more than this share of the mean
-        variance of a feature (squared). 0 is until no item changes its cluster.
+    settings : Settings
     seed : int
 
     Returns
@@ -130,25 +113,28 @@ def best_of_runs(by_feature, weights, n_clusters, init, n_candidates, n_init, ma
     labels : ndarray of shape (n,)
     centers : ndarray of shape (n_clusters, d)
     inertia : float
-        Infinite if squares of the values are, and then the rest means nothing.
+        Infinite if squares of the values overflow; the other results are then meaningless.
     n_iter : int
     """
     d, n = by_feature.shape
     state = random_state_of(seed)
+    init, tol = settings.init, settings.tol
     tolerance = tol * _mean_variance(by_feature, weights) if tol > 0 else 0.0
-    centers = np.empty((d, n_clusters))
+    centers = np.empty((d, settings.n_clusters))
     labels = np.zeros(n, dtype=np.int64)
     scratch = np.empty((3, n))
     best_labels = np.zeros(n, dtype=np.int32)
     best_centers = centers.copy()
     best_inertia = np.inf
     best_n_iter = 0
-    for _ in range(n_init):
-        if init.shape[0] == n_clusters:
+    for _ in range(settings.n_init):
+        if init.size > 0:
             centers[:] = init.T
         else:
-            _plus_plus(by_feature, weights, centers, n_candidates, scratch, state)
-        n_iter = _lloyd(by_feature, weights, centers, labels, scratch[0], max_iter, tolerance)
+            _plus_plus(by_feature, weights, centers, settings.n_candidates, scratch, state)
+        n_iter = _lloyd(
+            by_feature, weights, centers, labels, scratch[0], settings.max_iter, tolerance
+        )
         inertia = _inertia(by_feature, weights, centers, labels)
         if inertia < best_inertia:
             best_inertia = inertia
@@ -160,11 +146,11 @@ def best_of_runs(by_feature, weights, n_clusters, init, n_candidates, n_init, ma
 
 @kernel
 def nearest_centers(points, centers):
-    """Return the label of the center nearest to each point; the first where two tie."""
+    """Return the label of the nearest center for each point, the lowest label in a tie."""
     n, d = points.shape
     labels = np.empty(n, dtype=np.int32)
     centers_by_feature = np.ascontiguousarray(centers.T)
-    # A piece of the points at a time: turning all of them around would be a copy of the data.
+    # Transpose the points in pieces: transposing all of them would copy the data.
     size = min(n, _PIECE)
     piece = np.empty((d, size))
     piece_labels = np.zeros(size, dtype=np.int64)
@@ -181,7 +167,7 @@ def nearest_centers(points, centers):
 
 @kernel
 def _distinct_items(X, counts):
-    """Return the items of a resample as columns, and how often each is in it."""
+    """Return the items of a resample as columns, and their multiplicities."""
     n_distinct = 0
     for count in counts:
         if count > 0:
@@ -224,8 +210,8 @@ def _inertia(by_feature, weights, centers, labels):
     return total
 
 
-# Slices, not sums of indices, in the loops below: an index that might be negative keeps
-# the compiler from using vector registers.
+# The loops below use slices instead of sums of indices: the compiler does not vectorize a loop
+# with an index that might be negative.
 
 
 @kernel
@@ -242,7 +228,7 @@ def _squared_distances(by_feature, start, center, out):
 
 @kernel
 def _assign(by_feature, centers, labels, distances):
-    """Give each item to its nearest center, the first where two tie; store the distances."""
+    """Store the label of the nearest center of each item, and the distance to it."""
     n = labels.size
     buffer = np.empty(_BLOCK)
     for start in range(0, n, _BLOCK):
@@ -263,14 +249,14 @@ def _assign(by_feature, centers, labels, distances):
 def _plus_plus(by_feature, weights, centers, n_candidates, scratch, state):
     """Draw centers by k-means++ (Arthur and Vassilvitskii 2007).
 
-    Each new center is the best of some candidates, which are drawn with probability
+    Each new center is the best of several candidates. Candidates are drawn with probability
     proportional to weight times squared distance to the nearest center so far.
     """
     n = by_feature.shape[1]
     n_clusters = centers.shape[1]
     nearest, trial, best = scratch[0], scratch[1], scratch[2]
     candidates = np.empty(n_candidates, dtype=np.int64)
-    cumulative = trial  # done with before candidates are tried
+    cumulative = trial  # shares the array: not needed once the candidates are drawn
     total = 0.0
     for i in range(n):
         total += weights[i]
@@ -301,14 +287,11 @@ def _plus_plus(by_feature, weights, centers, n_candidates, scratch, state):
 
 @kernel
 def _closer(by_feature, weights, candidate, nearest, out):
-    """Store the squared distances to the nearest center, the candidate included.
-
-    Return their weighted sum.
-    """
+    """Store the squared distances to the nearest center or candidate; return the weighted sum."""
     n = weights.size
     center = by_feature[:, candidate].copy()
     buffer = np.empty(_BLOCK)
-    even = 0.0  # two sums side by side: one alone would wait for itself
+    even = 0.0  # two independent sums are faster than one
     odd = 0.0
     for start in range(0, n, _BLOCK):
         size = min(_BLOCK, n - start)
@@ -335,7 +318,7 @@ def _lloyd(by_feature, weights, centers, labels, distances, max_iter, tolerance)
     n_clusters = centers.shape[1]
     sums = np.empty((d, n_clusters))
     mass = np.empty(n_clusters)
-    size = np.empty(n_clusters, dtype=np.int64)  # exact, where differences of weights are not
+    size = np.empty(n_clusters, dtype=np.int64)  # number of items: exact, unlike `mass`
     previous = np.empty(n, dtype=np.int32)
     _assign(by_feature, centers, labels, distances)
     _sums(by_feature, weights, labels, sums, mass, size)
@@ -367,7 +350,7 @@ def _lloyd(by_feature, weights, centers, labels, distances, max_iter, tolerance)
         if (changed == 0 or shift <= tolerance) and not relocated:
             n_iter = iteration + 1
             break
-    _sums(by_feature, weights, labels, sums, mass, size)  # anew, without rounding differences
+    _sums(by_feature, weights, labels, sums, mass, size)  # without accumulated rounding errors
     for c in range(n_clusters):
         if size[c] > 0:
             for f in range(d):
@@ -389,10 +372,9 @@ def _sums(by_feature, weights, labels, sums, mass, size):
 
 @kernel
 def _fill_empty(by_feature, weights, labels, distances, sums, mass, size):
-    """Give an empty cluster the item farthest from its own center.
+    """Move the item farthest from its center into each empty cluster; return whether any moved.
 
-    If all items lie on centers already (fewer distinct items than clusters) an empty
-    cluster stays empty.
+    If all items lie on centers (fewer distinct items than clusters), the cluster stays empty.
     """
     relocated = False
     for empty in range(size.size):
@@ -405,7 +387,7 @@ def _fill_empty(by_feature, weights, labels, distances, sums, mass, size):
                 distance = distances[i]
                 farthest = i
         if farthest < 0:
-            mass[empty] = 0.0  # anew, without rounding differences
+            mass[empty] = 0.0  # without accumulated rounding errors
             sums[:, empty] = 0.0
             continue
         old = labels[farthest]

@@ -16,74 +16,74 @@ class TClust(TrimmedClusterer):
     """tclust: Gaussian clusters of different shapes, with the worst-fitting items trimmed.
 
     The clusters maximize the sum, over the items that are kept, of the logarithm of
-    weight × density of the cluster they are given to; which items to trim is part of the
-    maximization. Variances, over all clusters and all directions, may differ by a factor
-    of `restr_factor` at most: without a bound a cluster could shrink to a point, and its
-    density grow for ever.
+    weight × density of their cluster; the choice of the trimmed items is part of the
+    maximization. Variances, over all clusters and all directions, differ by a factor of at most
+    `restr_factor`. Without this bound, a cluster could shrink to a point of infinite density.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     trim : float, default=0.05
-        Share of the items to trim, from 0 to below 1: ``ceil(trim * n)`` items.
+        Share of the items to trim, at least 0 and below 1: ``ceil(trim * n)`` items.
     restr_factor : float, default=50.0
-        Largest allowed ratio of two eigenvalues of the covariances, 1 or more. With 1 all
-        clusters are balls of one size.
+        Largest allowed ratio of two eigenvalues of the covariances, 1 or more. With 1, all
+        clusters are balls of the same size.
     equal_weights : bool, default=False
-        Whether all clusters have the weight ``1 / n_clusters``. Otherwise it is their
-        share of the items that are kept, and a cluster may come out empty.
+        Whether all clusters have the weight ``1 / n_clusters``. Otherwise, the weight is the
+        share of the kept items, and a cluster may become empty.
     init : {"both", "subsets", "items"}, default="both"
-        What a start takes for its clusters: mean and covariance of n_features + 1 random
-        items each, as in the papers ("subsets"), different random items as centers of
-        balls ("items"), or one and the other in turn, because either finds optima that
-        the other misses.
+        The clusters of a start: the mean and covariance of n_features + 1 random items each, as
+        in the papers ("subsets"), balls around distinct random items ("items"), or both in turn
+        ("both"), because each finds optima that the other misses.
     n_init : int, default=50
         Number of random starts.
     n_refine : int, default=25
-        How many of the starts, the best after two steps, go on until nothing changes.
+        Number of starts, the best ones after two steps, that continue until nothing changes.
     max_iter : int, default=20
-        Most steps of a start. Each assigns the items, trims and estimates the clusters.
+        Maximum number of steps of a start. Each step assigns the items, trims and estimates
+        the clusters.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        The largest cluster first.
+        In decreasing order of cluster size.
     covariances_ : ndarray of shape (n_clusters, n_features, n_features)
     weights_ : ndarray of shape (n_clusters,)
-        0 for an empty cluster, which is the last then; its center and covariance are
-        those that it had when it lost its last item.
+        0 for empty clusters, which come last; an empty cluster keeps the center and
+        covariance that it had when it lost its last item.
     labels_ : ndarray of int of shape (n_items,)
-        The cluster of each item; -1 for the trimmed.
+        The cluster of each item; -1 for trimmed items.
     objective_ : float
         Sum of the logarithms of weight × density, over the items that are kept.
     n_iter_ : int
-        Steps of the best start.
+        Number of steps of the best start.
     converged_ : bool
-        Whether its last step changed nothing. There is no warning if not; raise `max_iter`.
+        Whether the last step changed nothing. If False, increase `max_iter`; there is no
+        warning.
     n_features_in_ : int
 
     See Also
     --------
-    TrimmedKMeans : For clusters that are balls of about the same size; quicker.
+    TrimmedKMeans : Faster, for clusters that are balls of about the same size.
 
     Notes
     -----
-    Equal rows, and rows with weights, are one item of a larger weight. If only part of the
-    weight of an item has to be trimmed, the rest still counts in the estimates; its label
-    is -1 if more than half of its weight was trimmed. Of items of exactly the same
-    density, the lexicographically first are trimmed. With `sample_weight` n is the sum of
-    the weights; if they are not whole numbers, exactly ``trim * n`` is trimmed.
+    Equal rows are merged into one item with the sum of their weights. If only part of the
+    weight of an item is trimmed, the rest still counts in the estimates; the label is -1 if more
+    than half of the weight is trimmed. Of items of exactly the same density, the
+    lexicographically first are trimmed. With `sample_weight`, n is the sum of the weights; if
+    they are not whole numbers, exactly ``trim * n`` is trimmed.
 
-    `restr_factor` compares variances in the units of X: scale the columns first, unless
-    they are measured in the same unit. Translating, rotating or rescaling all of X does
-    not change the labels, up to rounding.
+    `restr_factor` compares variances in the units of X: scale the columns first, unless they
+    have the same unit. Translating, rotating or rescaling all of X does not change the labels,
+    up to rounding.
 
-    No variance is less than 1e-12 of the mean variance of the columns of X, so that
-    constant or collinear columns do no harm; without any variance they are 1. The answer
-    does not depend on the order of the items.
+    Every variance is at least 1e-12 times the mean variance of the columns of X, so that
+    constant or collinear columns can be used; if all columns are constant, the variances are 1.
+    The result does not depend on the order of the items.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Trimmed k-means, and what it shares with tclust."""
+"""Trimmed k-means, and the base class that it shares with tclust."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from coreclust.cluster._concentration import (
     label_resamples,
     weight_to_trim,
 )
+from coreclust.cluster._native import Batch, NativeOffer
 
 
 class TrimmedClusterer(ClusterMixin, BaseEstimator):
-    """Fits, labels and predicts by concentration steps; subclasses say with which settings."""
+    """Base class of clusterers that use concentration steps; subclasses define the settings."""
 
     n_clusters: int
     trim: float
@@ -55,8 +56,8 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
         y : None
             Ignored.
         sample_weight : array-like of shape (n_items,), default=None
-            How often each item counts: a weight of 2 is the same as two copies of it.
-            Items of weight 0 get the label that `predict` gives them, but no say.
+            A weight of 2 is equivalent to two copies of the item. Items of weight 0 do not
+            affect the clusters; they get the label that `predict` gives them.
 
         Returns
         -------
@@ -103,7 +104,7 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
         y : None
             Ignored.
         sample_weight : array-like of shape (n_items,), default=None
-            How often each item counts.
+            The weight of each item.
 
         Returns
         -------
@@ -112,11 +113,11 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
         return self.fit(X, sample_weight=sample_weight).labels_
 
     def predict(self, X: Any) -> NDArray[np.int32]:
-        """Label items by the clusters found.
+        """Assign items to the fitted clusters.
 
-        Items that fit worse than all that were kept in `fit` are labeled -1, so that
-        the items of `fit` get their labels again (unless two of them tie for the last
-        place that is kept). Nothing is -1 if nothing was trimmed in `fit`.
+        Items that fit worse than every item that `fit` kept are labeled -1. The items of `fit`
+        therefore get the same labels again, unless they tie at the trimming threshold. If `fit`
+        trimmed nothing, no item is labeled -1.
 
         Parameters
         ----------
@@ -142,7 +143,7 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
     def _settings_of(
         self, *, spherical: bool, equal_weights: bool, restr_factor: float
     ) -> Settings:
-        """Return settings in the types that the kernels were compiled for."""
+        """Return the settings with the types that the kernels expect."""
         return Settings(
             n_clusters=int(self.n_clusters),
             trim=float(self.trim),
@@ -157,7 +158,7 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
         )
 
     def _describe(self) -> None:
-        """Set the attributes that only one of the clusterers has."""
+        """Set the attributes that are specific to the subclass."""
         raise NotImplementedError
 
     def _check_enough(self, n_distinct: int, kept: float, n_items: int) -> None:
@@ -172,7 +173,15 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
                 f"n_clusters={self.n_clusters}; trim less or ask for fewer clusters."
             )
 
-    def _batch_labeler(self, X: NDArray[Any]) -> _Labeler:
+    def __coreclust_native__(self) -> NativeOffer:
+        return NativeOffer(
+            owner=TrimmedClusterer,
+            label_drawn=self._labeler,
+            label_datasets=self._dataset_labeler,
+            weights_from=int(self.n_clusters),
+        )
+
+    def _labeler(self, X: NDArray[Any]) -> _Labeler:
         self._validate_params()
         distinct, group = distinct_rows(check_array(X, dtype=np.float64, order="C"))
         self._check_enough(len(distinct), np.inf, len(X))
@@ -185,36 +194,33 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
 
 @dataclass(frozen=True)
 class _Labeler:
-    """Labels many resamples; see `coreclust._sampling.native`."""
+    """Labels many resamples of the items ``distinct[group]``."""
 
     distinct: NDArray[np.float64]
     group: NDArray[np.intp]
     settings: Settings
-    seeded: bool = True
 
-    def __call__(
-        self, counts: NDArray[np.int32], seeds: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        return label_resamples(self.distinct, self.group, counts, self.settings, seeds)
+    def __call__(self, counts: NDArray[np.int32], seeds: NDArray[np.int64]) -> Batch:
+        return Batch(*label_resamples(self.distinct, self.group, counts, self.settings, seeds))
 
 
 @dataclass(frozen=True)
 class _DatasetLabeler:
-    """Labels the first items of many datasets; see `coreclust._sampling.native`."""
+    """Labels the first items of many datasets."""
 
     settings: Settings
 
     def __call__(
         self, datasets: NDArray[np.float64], n_wanted: int, seeds: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        return label_datasets(datasets, n_wanted, self.settings, seeds)
+    ) -> Batch:
+        return Batch(*label_datasets(datasets, n_wanted, self.settings, seeds))
 
 
 def distinct_rows(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return the different rows of X in lexicographic order, and which of them each row is.
+    """Return the distinct rows of X in lexicographic order, and the place of each row in them.
 
-    With equal rows put together, copies and weights are one and the same, and with the
-    rest in an order of its own, the answer does not depend on the order of the items.
+    Merging equal rows makes copies equivalent to weights, and sorting makes the result
+    independent of the order of the items.
     """
     order = np.lexsort(X.T[::-1])
     ordered = X[order]
@@ -228,9 +234,9 @@ def distinct_rows(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
 class TrimmedKMeans(TrimmedClusterer):
     """Trimmed k-means: k-means that leaves out the items that fit worst.
 
-    The centers minimize the sum of squared distances over the items that are kept; which
-    ones to trim is part of the minimization. Outliers, which drag the centers of k-means
-    along, are trimmed. Clusters are balls of about the same size; see :class:`TClust` for
+    The centers minimize the sum of squared distances over the items that are kept; the choice
+    of the trimmed items is part of the minimization. Outliers, which shift the centers of
+    k-means, are trimmed. Clusters are balls of about the same size; see :class:`TClust` for
     clusters of different shapes.
 
     Parameters
@@ -238,35 +244,37 @@ class TrimmedKMeans(TrimmedClusterer):
     n_clusters : int, default=8
         Number of clusters.
     trim : float, default=0.05
-        Share of the items to trim, from 0 to below 1: ``ceil(trim * n)`` items.
+        Share of the items to trim, at least 0 and below 1: ``ceil(trim * n)`` items.
     init : {"items", "subsets", "both"}, default="items"
-        Where a start has its centers: on different random items, in the means of
-        n_features + 1 random items each, or one and the other in turn.
+        The centers of a start: distinct random items ("items"), the means of n_features + 1
+        random items each ("subsets"), or both in turn ("both").
     n_init : int, default=50
         Number of random starts.
     n_refine : int, default=25
-        How many of the starts, the best after two steps, go on until nothing changes.
+        Number of starts, the best ones after two steps, that continue until nothing changes.
     max_iter : int, default=20
-        Most steps of a start. Each assigns the items, trims and moves the centers.
+        Maximum number of steps of a start. Each step assigns the items, trims and moves the
+        centers.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        The largest cluster first.
+        In decreasing order of cluster size.
     labels_ : ndarray of int of shape (n_items,)
-        The cluster of each item; -1 for the trimmed.
+        The cluster of each item; -1 for trimmed items.
     weights_ : ndarray of shape (n_clusters,)
         Share of each cluster in the items that are kept.
     inertia_ : float
         Sum of squared distances to the nearest center, over the items that are kept.
     objective_ : float
-        What was maximized: minus `inertia_`.
+        The maximized objective: minus `inertia_`.
     n_iter_ : int
-        Steps of the best start.
+        Number of steps of the best start.
     converged_ : bool
-        Whether its last step changed nothing. There is no warning if not; raise `max_iter`.
+        Whether the last step changed nothing. If False, increase `max_iter`; there is no
+        warning.
     n_features_in_ : int
 
     See Also
@@ -275,14 +283,14 @@ class TrimmedKMeans(TrimmedClusterer):
 
     Notes
     -----
-    Equal rows, and rows with weights, are one item of a larger weight. If only part of the
-    weight of an item has to be trimmed, the rest still counts in the centers; its label is
-    -1 if more than half of its weight was trimmed. Of items at exactly the same distance,
-    the lexicographically first are trimmed. With `sample_weight` n is the sum of the
-    weights; if they are not whole numbers, exactly ``trim * n`` is trimmed.
+    Equal rows are merged into one item with the sum of their weights. If only part of the
+    weight of an item is trimmed, the rest still counts in the centers; the label is -1 if more
+    than half of the weight is trimmed. Of items at exactly the same distance, the
+    lexicographically first are trimmed. With `sample_weight`, n is the sum of the weights; if
+    they are not whole numbers, exactly ``trim * n`` is trimmed.
 
-    A cluster that loses all its items gets the kept item that lies farthest from its
-    center. The answer does not depend on the order of the items.
+    A cluster that loses all its items gets the kept item farthest from its center. The result
+    does not depend on the order of the items.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The synthetic data of the paper."""
+"""Synthetic datasets."""
 
 from coreclust.datasets._synthetic import load_synthetic, synthetic_sampler
 

@@ -1,4 +1,4 @@
-"""The synthetic mixture of the paper."""
+"""Draws from the synthetic mixture of the paper."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from coreclust._utils.seeds import draw_entropy
-from coreclust._utils.validation import is_whole
+from coreclust._utils.validation import check_count, check_seed
 
 _A = 1.5
 CENTERS = np.array(
@@ -27,22 +27,21 @@ def synthetic_sampler(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Draw items from the mixture of the paper.
 
-    The class is 1, 2 or 3 with equal probability, and the item a normal deviate of unit
-    variance around the center of its class: (0, a), (a√3/2, -a/2), (-a√3/2, -a/2) with
-    a = 1.5.
+    The classes 1, 2 and 3 have equal probability. The items of a class are normally distributed
+    with unit variance around its center: (0, a), (a√3/2, -a/2) or (-a√3/2, -a/2) with a = 1.5.
 
     Parameters
     ----------
     n_items : int
-        How many items to draw.
+        Number of items to draw.
     rng : numpy.random.Generator
-        Where the random numbers come from.
+        The random number generator.
 
     Returns
     -------
     X : ndarray of shape (n_items, 2)
     y : ndarray of shape (n_items,)
-        The classes.
+        The class of each item.
 
     Examples
     --------
@@ -52,7 +51,7 @@ def synthetic_sampler(
     >>> X.shape, sorted(set(y.tolist()) | {1, 2, 3})
     ((5, 2), [1, 2, 3])
     """
-    y = rng.integers(1, 4, size=n_items, dtype=np.int8).astype(np.int64)  # few bits: faster
+    y = rng.integers(1, 4, size=n_items, dtype=np.int8).astype(np.int64)  # int8 is faster to draw
     X = rng.standard_normal((n_items, 2))
     X += np.take(CENTERS, y, axis=0)
     return X, y
@@ -66,9 +65,9 @@ def load_synthetic(
     Parameters
     ----------
     n_items : int, default=150
-        How many items to draw.
+        Number of items to draw.
     random_state : int, RandomState or None, default=None
-        An int gives the same dataset every time.
+        Pass an int to get the same dataset every time.
 
     Returns
     -------
@@ -83,16 +82,8 @@ def load_synthetic(
     >>> dataset.data.shape, dataset.target_names.tolist()
     ((60, 2), [1, 2, 3])
     """
-    if not is_whole(n_items) or n_items < 1:
-        raise ValueError(f"n_items must be a whole number, 1 or more, got {n_items!r}.")
-    if not (
-        random_state is None
-        or isinstance(random_state, np.random.RandomState)
-        or (is_whole(random_state) and random_state >= 0)
-    ):
-        raise ValueError(
-            f"random_state must be None, a RandomState or an int, 0 or more, got {random_state!r}."
-        )
+    check_count(n_items, "n_items")
+    check_seed(random_state)
     rng = np.random.default_rng(draw_entropy(random_state))
     X, y = synthetic_sampler(int(n_items), rng)
     return Bunch(

@@ -6,24 +6,27 @@ from coreclust._utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from coreclust.evidence._bounds import (
-        PairTest,
         apart_table,
-        confidence_table,
+        bound_table,
         cooccurrence_estimate,
         least_seen,
-        pair_test,
-        sequence_evidence,
         sequence_tables,
     )
     from coreclust.evidence._ensemble import LabelEnsemble
+    from coreclust.evidence._guarantees import GUARANTEES, Guarantee, sequence_evidence
     from coreclust.evidence._pair_evidence import PairEvidence
+    from coreclust.evidence._pair_test import PairTest, pair_test
+    from coreclust.evidence._rule import CoreRule
 
 __all__ = [
+    "GUARANTEES",
+    "CoreRule",
+    "Guarantee",
     "LabelEnsemble",
     "PairEvidence",
     "PairTest",
     "apart_table",
-    "confidence_table",
+    "bound_table",
     "cooccurrence_estimate",
     "least_seen",
     "pair_test",
@@ -31,11 +34,22 @@ __all__ = [
     "sequence_tables",
 ]
 
+# Imported on first use: the command line reads GUARANTEES without waiting for numba.
 __getattr__, __dir__ = lazy_names(
     __name__,
-    {name: "coreclust.evidence._bounds" for name in __all__}
-    | {
+    {
+        "GUARANTEES": "coreclust.evidence._guarantees",
+        "CoreRule": "coreclust.evidence._rule",
+        "Guarantee": "coreclust.evidence._guarantees",
         "LabelEnsemble": "coreclust.evidence._ensemble",
         "PairEvidence": "coreclust.evidence._pair_evidence",
+        "PairTest": "coreclust.evidence._pair_test",
+        "apart_table": "coreclust.evidence._bounds",
+        "bound_table": "coreclust.evidence._bounds",
+        "cooccurrence_estimate": "coreclust.evidence._bounds",
+        "least_seen": "coreclust.evidence._bounds",
+        "pair_test": "coreclust.evidence._pair_test",
+        "sequence_evidence": "coreclust.evidence._guarantees",
+        "sequence_tables": "coreclust.evidence._bounds",
     },
 )

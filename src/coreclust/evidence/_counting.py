@@ -1,34 +1,13 @@
-"""Counting, for pairs of items, the resamples that saw both and those that set them apart.
-
-The labels of a group of items are packed into bitsets, one bit a resample. Against the
-most common label of the group in each resample an item either agrees or *deviates*; for
-two items
-
-    seen  = |present_i & present_j|
-    apart = |(deviating_i & present_j) | (deviating_j & present_i)|
-            - |resamples in which both deviate to the same label|
-
-so most pairs of a stable cluster cost a few words and no label is looked at.
-"""
+"""Kernels that count labels: packing them, strengths, joint counts and agreement with new items."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coreclust._utils.constants import NOISE_RULES
-from coreclust._utils.jit import kernel, popcount
-
-
-class PackedLabels(NamedTuple):
-    """Labels of `n_items` items in `n_resamples` resamples, one bit a resample."""
-
-    present: NDArray[np.uint64]  # (n_items, n_words)
-    deviating: NDArray[np.uint64]  # (n_items, n_words), a subset of present
-    comparable: NDArray[np.uint64]  # (n_items, n_words), deviating with a real label
-    planes: NDArray[np.uint64]  # (n_items, n_planes, n_words), rank of the label in binary
+from coreclust._utils.constants import ABSENT, NOISE_RULES
+from coreclust._utils.jit import kernel
+from coreclust.evidence._packed import PackedLabels
 
 
 def pack_labels(
@@ -56,18 +35,6 @@ def pack_labels(
     return PackedLabels(*_pack(labels, items, rule, highest, n_planes))
 
 
-def pair_counts(
-    packed: PackedLabels, first: NDArray[np.intp], second: NDArray[np.intp]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (together, seen), the A and B of the paper, for pairs of packed items."""
-    return _pair_counts(*packed, first, second)
-
-
-def matrix_counts(packed: PackedLabels) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return (together, seen) for every pair of packed items, as square matrices."""
-    return _matrix_counts(*packed)
-
-
 def group_counts(
     labels: NDArray[np.signedinteger], items: NDArray[np.intp], noise: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -86,6 +53,41 @@ def joint_counts(
     Only resamples with two or more of the items present count.
     """
     return _joint_counts(labels, items, NOISE_RULES[noise], int(labels.max(initial=-1)))
+
+
+def cluster_counts(
+    labels: NDArray[np.signedinteger],
+    items: NDArray[np.intp],
+    clusters: NDArray[np.int64],
+    n_clusters: int,
+    noise: str,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (together, seen) of every item summed over the members of each cluster.
+
+    The time grows with the number of resamples, not with the number of pairs. An item counts as
+    together with itself.
+    """
+    highest = int(labels.max(initial=-1))
+    unmatched = highest + 2  # the slot of labels that match no other
+    members = np.flatnonzero(clusters >= 0)
+    codes = clusters[members]
+    together = np.zeros((items.size, n_clusters), dtype=np.int64)
+    seen = np.zeros_like(together)
+    for resample in range(labels.shape[1]):
+        column = labels[:, resample].astype(np.int64)
+        present = column >= 0 if noise == "absent" else column != ABSENT
+        # One slot per label. Noise has a slot of its own, which counts as together or not.
+        slots = np.where(column >= 0, column, highest + 1 if noise == "together" else unmatched)
+        here = present[members]
+        table = np.bincount(
+            slots[members[here]] * n_clusters + codes[here],
+            minlength=(unmatched + 1) * n_clusters,
+        ).reshape(-1, n_clusters)
+        shown = np.flatnonzero(present[items])
+        seen[shown] += table.sum(axis=0)
+        table[unmatched] = 0
+        together[shown] += table[slots[items[shown]]]
+    return together, seen
 
 
 @kernel
@@ -173,49 +175,6 @@ def _pack(labels, items, rule, highest, n_planes):
 
 
 @kernel
-def _seen_apart(present, deviating, comparable, planes, i, j):
-    seen = 0
-    apart = 0
-    for word in range(present.shape[1]):
-        p_i = present[i, word]
-        p_j = present[j, word]
-        seen += popcount(p_i & p_j)
-        apart += popcount((deviating[i, word] & p_j) | (deviating[j, word] & p_i))
-        both = comparable[i, word] & comparable[j, word]
-        if both != 0:
-            for plane in range(planes.shape[1]):
-                both &= ~(planes[i, plane, word] ^ planes[j, plane, word])
-            apart -= popcount(both)
-    return seen, apart
-
-
-@kernel
-def _pair_counts(present, deviating, comparable, planes, first, second):
-    together = np.empty(first.size, dtype=np.int64)
-    seen = np.empty(first.size, dtype=np.int64)
-    for pair in range(first.size):
-        both_seen, apart = _seen_apart(
-            present, deviating, comparable, planes, first[pair], second[pair]
-        )
-        seen[pair] = both_seen
-        together[pair] = both_seen - apart
-    return together, seen
-
-
-@kernel
-def _matrix_counts(present, deviating, comparable, planes):
-    n_items = present.shape[0]
-    together = np.empty((n_items, n_items), dtype=np.int32)
-    seen = np.empty((n_items, n_items), dtype=np.int32)
-    for i in range(n_items):
-        for j in range(i + 1):
-            both_seen, apart = _seen_apart(present, deviating, comparable, planes, i, j)
-            seen[i, j] = seen[j, i] = both_seen
-            together[i, j] = together[j, i] = both_seen - apart
-    return together, seen
-
-
-@kernel
 def _group_counts(labels, items, rule, highest):
     together = np.zeros(items.size, dtype=np.int64)
     seen = np.zeros(items.size, dtype=np.int64)
@@ -261,34 +220,6 @@ def _joint_counts(labels, items, rule, highest):
             seen += 1
             together += common != -2
     return together, seen
-
-
-@kernel
-def conflict_rows(present, deviating, comparable, planes, table, rows, candidates, limit):
-    """List, for each of `rows`, the `candidates` it is in conflict with.
-
-    Two items are in conflict when they were apart more than `table[seen]` times. A row
-    with more than `limit` conflicts is given up: its count is then `limit + 1`.
-
-    Returns
-    -------
-    counts : ndarray of shape (n_rows,)
-    conflicts : ndarray of shape (n_rows, limit)
-        The first `counts[r]` entries of row r are filled.
-    """
-    counts = np.zeros(rows.size, dtype=np.int64)
-    conflicts = np.empty((rows.size, limit), dtype=np.int32)
-    for r in range(rows.size):
-        for candidate in candidates:
-            if candidate == rows[r]:
-                continue
-            seen, apart = _seen_apart(present, deviating, comparable, planes, rows[r], candidate)
-            if apart > table[seen]:
-                counts[r] += 1
-                if counts[r] > limit:
-                    break
-                conflicts[r, counts[r] - 1] = candidate
-    return counts, conflicts
 
 
 def agreement_with(
@@ -346,132 +277,3 @@ def _agreement_with(new, labels, table, rule, highest):
             together[i] += both - apart
             seen[i] += both
     return fits, together, seen
-
-
-@kernel
-def conflict_levels(present, deviating, comparable, planes, tables, rows, is_row):
-    """List the conflicts of `rows` under tables of which each allows what the one before does.
-
-    The level of a pair is the number of tables under which it is in conflict. A pair of two
-    items that both are rows (`is_row`) is listed once, with the later one as its row.
-
-    Returns
-    -------
-    counts : ndarray of shape (n_rows,)
-        Pairs of a level above 0.
-    others, levels : ndarray of shape (n_rows, n_items)
-        The first `counts[r]` entries of row r are filled.
-    """
-    n_items = present.shape[0]
-    counts = np.zeros(rows.size, dtype=np.int64)
-    others = np.empty((rows.size, n_items), dtype=np.int32)
-    levels = np.empty((rows.size, n_items), dtype=np.uint16)
-    for r in range(rows.size):
-        row = rows[r]
-        for other in range(n_items):
-            if other == row or (is_row[other] and other > row):
-                continue
-            seen, apart = _seen_apart(present, deviating, comparable, planes, row, other)
-            level = 0
-            while level < tables.shape[0] and apart > tables[level, seen]:
-                level += 1
-            if level > 0:
-                others[r, counts[r]] = other
-                levels[r, counts[r]] = level
-                counts[r] += 1
-    return counts, others, levels
-
-
-@kernel
-def extend_conflict_free(present, deviating, comparable, planes, table, chosen, n_chosen, queue):
-    """Append to `chosen[:n_chosen]` every item of `queue` in conflict with none of it."""
-    for item in queue:
-        # The last chosen deviate most: a conflict is found there first.
-        for k in range(n_chosen - 1, -1, -1):
-            seen, apart = _seen_apart(present, deviating, comparable, planes, item, chosen[k])
-            if apart > table[seen]:
-                break
-        else:
-            chosen[n_chosen] = item
-            n_chosen += 1
-    return n_chosen
-
-
-@kernel
-def group_conflicting(present, deviating, comparable, planes, table, queue, groups, sizes, n):
-    """Put every item of `queue` into a group in which all are in conflict with each other.
-
-    Only the latest groups are open, each in a row of `groups`; a new one takes the row of the
-    oldest.
-
-    Parameters
-    ----------
-    queue : ndarray of int
-    groups : ndarray of shape (n_open, largest)
-        The items of the open groups, changed in place.
-    sizes : ndarray of shape (n_open,)
-        How many there are in each, changed in place.
-    n : int
-        Groups so far.
-
-    Returns
-    -------
-    n : int
-    """
-    n_open, largest = groups.shape
-    for item in queue:
-        place = -1
-        for group in range(n_open):
-            if sizes[group] == 0 or sizes[group] == largest:
-                continue
-            fits = True
-            for k in range(sizes[group]):
-                seen, apart = _seen_apart(
-                    present, deviating, comparable, planes, item, groups[group, k]
-                )
-                if apart <= table[seen]:
-                    fits = False
-                    break
-            if fits:
-                place = group
-                break
-        if place < 0:
-            place = n % n_open
-            sizes[place] = 0
-            n += 1
-        groups[place, sizes[place]] = item
-        sizes[place] += 1
-    return n
-
-
-@kernel
-def row_bits(bits):
-    """Return the number of set bits in each row of a bitset matrix."""
-    total = np.zeros(bits.shape[0], dtype=np.int64)
-    for i in range(bits.shape[0]):
-        for word in range(bits.shape[1]):
-            total[i] += popcount(bits[i, word])
-    return total
-
-
-@kernel
-def count_apart_pairs(present, deviating, comparable, planes, above, up_to, rows, others, is_row):
-    """Count, for each item, the `others` it was apart from more than `above`, at most `up_to`.
-
-    Both are tables by how often the two were seen. Only pairs with at least one of `rows`
-    are looked at; one of two items that both are rows (`is_row`) once.
-
-    Returns
-    -------
-    counts : ndarray of shape (n_items,)
-    """
-    counts = np.zeros(present.shape[0], dtype=np.int64)
-    for row in rows:
-        for other in others:
-            if other == row or (is_row[other] and other > row):
-                continue
-            seen, apart = _seen_apart(present, deviating, comparable, planes, row, other)
-            if above[seen] < apart <= up_to[seen]:
-                counts[row] += 1
-                counts[other] += 1
-    return counts

@@ -15,8 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from coreclust._utils.constants import ABSENT, NOISE
 from coreclust._utils.files import write_whole
 from coreclust._utils.validation import as_index, check_noise, encode_labels
-from coreclust.evidence._bounds import cooccurrence_estimate
-from coreclust.evidence._counting import matrix_counts, pack_labels, pair_counts
+from coreclust.evidence._bounds import apart_table, cooccurrence_estimate
+from coreclust.evidence._counting import cluster_counts, group_counts, joint_counts, pack_labels
+from coreclust.evidence._packed import PackedLabels
+from coreclust.evidence._protocol import Counts
 
 _FORMAT = "coreclust.LabelEnsemble"
 _VERSION = 1
@@ -61,7 +63,7 @@ class LabelEnsemble:
         array = np.asarray(labels)
         if array.ndim != 2 or array.size == 0:
             raise ValueError(
-                "labels must be a matrix with a row an item and a column a resample; "
+                "labels must be a matrix with one row per item and one column per resample; "
                 f"got an array of shape {array.shape}."
             )
         if array.dtype.kind not in "iu":
@@ -82,13 +84,6 @@ class LabelEnsemble:
     def _own(self, labels: NDArray[np.signedinteger]) -> None:
         labels.flags.writeable = False
         self.labels = labels
-
-    @functools.cached_property
-    def present_share(self) -> float:
-        """The share of labels that are not ABSENT."""
-        # Resample by resample: a mask of all labels would take as much memory as they do.
-        n_present = sum(int(np.count_nonzero(labels != ABSENT)) for labels in self.labels.T)
-        return n_present / self.labels.size
 
     @classmethod
     def _owning(cls, labels: NDArray[np.signedinteger]) -> LabelEnsemble:
@@ -128,7 +123,7 @@ class LabelEnsemble:
         matrix = np.asarray(labels) if hasattr(labels, "shape") else np.array(labels, dtype=object)
         if matrix.ndim != 2 or matrix.size == 0:
             raise ValueError(
-                "labels must be a matrix with a row an item and a column a resample; "
+                "labels must be a matrix with one row per item and one column per resample; "
                 f"got an array of shape {matrix.shape}."
             )
         is_absent = _missing(matrix)
@@ -156,6 +151,18 @@ class LabelEnsemble:
     def n_resamples(self) -> int:
         """Number of resamples, m."""
         return self.labels.shape[1]
+
+    @property
+    def n_prior(self) -> int:
+        """The n of the prior in :meth:`cooccurrence`: the number of items."""
+        return self.n_items
+
+    @functools.cached_property
+    def pair_share(self) -> float:
+        """The share of resamples in which a pair is seen, on average."""
+        # One resample at a time: a mask of all labels would take as much memory as they do.
+        n_present = sum(int(np.count_nonzero(labels != ABSENT)) for labels in self.labels.T)
+        return (n_present / self.labels.size) ** 2
 
     def __repr__(self) -> str:
         return (
@@ -204,8 +211,8 @@ class LabelEnsemble:
         items, position = np.unique(
             np.concatenate([first.ravel(), second.ravel()]), return_inverse=True
         )
-        packed = pack_labels(self.labels, items, noise)
-        together, seen = pair_counts(packed, position[: first.size], position[first.size :])
+        packed = self.pairs(items, noise)
+        together, seen = packed.pair_counts(position[: first.size], position[first.size :])
         if first.ndim == 0:
             return int(together[0]), int(seen[0])
         return together.reshape(first.shape), seen.reshape(first.shape)
@@ -276,10 +283,34 @@ class LabelEnsemble:
         check_noise(noise)
         every = np.arange(self.n_items)
         chosen = every if items is None else every[as_index(items)]
-        together, seen = matrix_counts(pack_labels(self.labels, chosen, noise))
+        together, seen = self.pairs(chosen, noise).matrix_counts()
         p = cooccurrence_estimate(together, seen, self.n_items)
         p[chosen[:, None] == chosen[None]] = 1.0
         return (p, together, seen) if return_counts else p
+
+    # What the search for cores and the tables ask of evidence; see coreclust.evidence._protocol.
+
+    def estimate_table(self, alpha: float) -> NDArray[np.int64]:
+        """Return, for every B, how often a pair may be apart and still be an edge."""
+        return apart_table(alpha, self.n_prior, self.n_resamples)
+
+    def member_counts(self, members: NDArray[np.intp], noise: str) -> Counts:
+        """Return together and seen of every member, summed over the others."""
+        return group_counts(self.labels, members, noise)
+
+    def joint_counts(self, items: NDArray[np.intp], noise: str) -> tuple[int, int]:
+        """Return in how many resamples all items present had one label, and of how many."""
+        return joint_counts(self.labels, items, noise)
+
+    def cluster_counts(
+        self, items: NDArray[np.intp], clusters: NDArray[np.int64], n_clusters: int, noise: str
+    ) -> Counts:
+        """Return together and seen of some items, summed over each cluster."""
+        return cluster_counts(self.labels, items, clusters, n_clusters, noise)
+
+    def pairs(self, items: NDArray[np.intp], noise: str) -> PackedLabels:
+        """Return the counts of all pairs of some items."""
+        return pack_labels(self.labels, items, noise)
 
     def merge(self, other: LabelEnsemble) -> LabelEnsemble:
         """Return the resamples of both ensembles, of the same items in the same order.

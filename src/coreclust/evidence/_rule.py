@@ -1,72 +1,174 @@
-"""From alpha, confidence and guarantee to the table of edges, and a warning if it allows none."""
+"""The rule that decides which pairs of items belong together, and the limits of the search."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coreclust.evidence._bounds import apart_table, confidence_table, least_seen, sequence_tables
-from coreclust.evidence._ensemble import LabelEnsemble
-from coreclust.evidence._pair_evidence import PairEvidence
+from coreclust._utils.constants import DEFAULT_MAX_MEMORY
+from coreclust._utils.validation import check_noise, is_number
+from coreclust.evidence._bounds import bound_table, least_seen
+from coreclust.evidence._guarantees import GUARANTEES, Bound
+from coreclust.evidence._protocol import Evidence
 
 
-def edge_table(
-    ensemble: LabelEnsemble | PairEvidence,
-    sizes: NDArray[np.int64],
-    alpha: float,
-    confidence: float | None,
-    guarantee: str,
-    *,
-    anytime: bool = False,
-) -> NDArray[np.int64]:
-    """Return how often a pair may be apart, by how often it was seen; warn if it is too seldom."""
-    n_resamples = ensemble.n_resamples
-    if confidence is None:
-        # The prior belongs to Algorithm 3, not to Algorithm 2.
-        n_prior = ensemble.n_items if isinstance(ensemble, LabelEnsemble) else None
-        table = apart_table(alpha, n_prior, n_resamples)
-        if n_prior is None and alpha < 1:
-            table[: (n_resamples + 1) // 2] = -1  # lost more than half of its resamples
-        if table[-1] < 0 and alpha > 0:
+@dataclass(frozen=True)
+class CoreRule:
+    """All settings of a search for cores, checked when the rule is made.
+
+    Parameters
+    ----------
+    alpha, confidence, guarantee, noise, time_limit, max_memory
+        As for :class:`~coreclust.CoreClustering`.
+    anytime : bool, default=False
+        Whether the confidence must hold although the number of resamples was chosen by looking
+        at them.
+
+    Examples
+    --------
+    >>> from coreclust.evidence import CoreRule
+    >>> rule = CoreRule(alpha=0.05, confidence=0.95)
+    >>> rule.changed(alpha=0.1).alpha
+    0.1
+    """
+
+    alpha: float = 0.1
+    confidence: float | None = None
+    guarantee: str = "simultaneous"
+    noise: str = "apart"
+    time_limit: float | None = None
+    max_memory: float | None = DEFAULT_MAX_MEMORY
+    anytime: bool = False
+
+    def __post_init__(self) -> None:
+        check_alpha(self.alpha)
+        check_confidence(self.confidence)
+        if not isinstance(self.guarantee, str) or self.guarantee not in GUARANTEES:
+            raise ValueError(
+                f"guarantee must be one of {', '.join(map(repr, GUARANTEES))}, got "
+                f"{self.guarantee!r}."
+            )
+        check_noise(self.noise)
+        check_time_limit(self.time_limit)
+        memory = self.max_memory
+        if memory is not None and not (is_number(memory) and memory > 0):
+            raise ValueError(
+                f"max_memory must be None or a number of bytes such as 2e9, got {memory!r}."
+            )
+
+    def changed(self, **changes: Any) -> CoreRule:
+        """Return the rule with other settings."""
+        return replace(self, **changes)
+
+    @property
+    def bytes_allowed(self) -> float:
+        """The limit on memory as a number."""
+        return math.inf if self.max_memory is None else self.max_memory
+
+    @property
+    def passes(self) -> Bound:
+        """The bound that decides about a pair if there is a `confidence`."""
+        guarantee = GUARANTEES[self.guarantee]
+        return guarantee.passes_anytime if self.anytime else guarantee.passes
+
+    def pair_level(self, sizes: NDArray[np.int64]) -> float:
+        """Return the error allowed for one pair inside clusters of some sizes."""
+        confidence = 0.0 if self.confidence is None else self.confidence
+        per_pair = GUARANTEES[self.guarantee].per_pair
+        return (1 - confidence) / (1 if per_pair else max(count_pairs(sizes), 1))
+
+    def table(self, evidence: Evidence, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how often a pair may be apart, by how often it was seen.
+
+        Parameters
+        ----------
+        evidence : LabelEnsemble or PairEvidence
+        sizes : ndarray of int
+            Of the clusters.
+
+        Returns
+        -------
+        table : ndarray of shape (n_resamples + 1,)
+        """
+        if self.confidence is None:
+            return evidence.estimate_table(self.alpha)
+        level = self.pair_level(sizes)
+        return bound_table(self.alpha, level, evidence.n_resamples, self.passes)
+
+    def warn_if_unreachable(self, evidence: Evidence, sizes: NDArray[np.int64]) -> None:
+        """Warn if the resamples are too few for a pair to be an edge."""
+        m, least = evidence.n_resamples, f"{1 - self.alpha:g}"
+        if self.confidence is None:
+            if self.alpha > 0 and evidence.estimate_table(self.alpha)[-1] < 0:
+                warnings.warn(
+                    f"{m} resamples are too few for any pair to reach a co-occurrence of {least}: "
+                    "every core is a single item. Use more resamples.",
+                    stacklevel=3,
+                )
+            return
+        needed = least_seen(self.alpha, self.pair_level(sizes), self.passes)
+        share = evidence.pair_share
+        if math.isinf(needed):
             warnings.warn(
-                f"{n_resamples} resamples are too few for any pair to reach a co-occurrence of "
-                f"{1 - alpha:g}: every core is a single item. Use more resamples.",
+                f"No number of resamples can show with confidence that a probability is {least}: "
+                "every core is a single item. Use a larger alpha, or confidence=None.",
                 stacklevel=3,
             )
-        return table
-    level = pair_level(sizes, confidence, guarantee)
-    needed = least_seen(alpha, level, anytime=anytime)
-    share = pair_share(ensemble)
-    if math.isinf(needed):
-        warnings.warn(
-            f"No number of resamples can show with confidence that a probability is {1 - alpha:g}: "
-            "every core is a single item. Use a larger alpha, or confidence=None.",
-            stacklevel=3,
+        elif needed > share * m:
+            warnings.warn(
+                f"{m} resamples are too few for confidence={self.confidence:g}: a pair must be "
+                f"seen {needed} times, never apart, to show a co-occurrence of {least}, and is "
+                f"seen about {share * m:.0f} times. Use at least "
+                f"{math.ceil(needed / max(share, 1 / m))} resamples.",
+                stacklevel=3,
+            )
+
+    def promise(self) -> str:
+        """Return one sentence on what holds for the pairs of a core."""
+        least = f"{1 - self.alpha:g}"
+        if self.confidence is None:
+            return (
+                "Any two items of one core land together with an estimated probability of at "
+                f"least {least}."
+            )
+        sentence = GUARANTEES[self.guarantee].promise
+        return sentence.format(confidence=f"{100 * self.confidence:g} %", least=least)
+
+    def describe(self) -> str:
+        """Return the confidence and what it is about, in a few words."""
+        if self.confidence is None:
+            return "none: the estimate itself is compared with 1 - alpha"
+        return f"{self.confidence:g}, {self.guarantee}"
+
+
+def count_pairs(sizes: NDArray[np.int64]) -> int:
+    """Return the number of pairs inside clusters of some sizes."""
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def check_alpha(alpha: Any) -> None:
+    """Raise unless alpha is a number in [0, 1]."""
+    if not is_number(alpha) or not 0 <= alpha <= 1:
+        raise ValueError(
+            f"alpha must be a number between 0 and 1 (pairs co-occur with probability at least "
+            f"1 - alpha), got {alpha!r}."
         )
-    elif needed > share * n_resamples:
-        warnings.warn(
-            f"{n_resamples} resamples are too few for confidence={confidence:g}: a pair must be seen "
-            f"{needed} times, never apart, to show a co-occurrence of {1 - alpha:g}, and is seen "
-            f"about {share * n_resamples:.0f} times. It takes at least "
-            f"{math.ceil(needed / max(share, 1 / n_resamples))} resamples.",
-            stacklevel=3,
+
+
+def check_confidence(confidence: Any) -> None:
+    """Raise unless confidence is None or a number between 0 and 1."""
+    if confidence is not None and not (is_number(confidence) and 0 < confidence < 1):
+        raise ValueError(
+            f"confidence must be None or a number above 0 and below 1, got {confidence!r}."
         )
-    if anytime:
-        return sequence_tables(alpha, level, n_resamples)[0]
-    return confidence_table(alpha, level, n_resamples)
 
 
-def pair_level(sizes: NDArray[np.int64], confidence: float, guarantee: str) -> float:
-    """Return the error that is allowed for one pair of clusters of some sizes."""
-    n_pairs = int((sizes * (sizes - 1) // 2).sum()) if guarantee == "simultaneous" else 1
-    return (1 - confidence) / max(n_pairs, 1)
-
-
-def pair_share(ensemble: LabelEnsemble | PairEvidence) -> float:
-    """Return the share of resamples in which a pair is seen, on average."""
-    if isinstance(ensemble, PairEvidence):
-        return 1.0
-    return ensemble.present_share**2
+def check_time_limit(time_limit: Any) -> None:
+    """Raise unless time_limit is None or a number of seconds."""
+    if time_limit is not None and not (is_number(time_limit) and time_limit >= 0):
+        raise ValueError(f"time_limit must be None or seconds, 0 or more, got {time_limit!r}.")

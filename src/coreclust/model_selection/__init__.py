@@ -1,4 +1,4 @@
-"""How many clusters, and which algorithm: what is stable beyond what chance gives."""
+"""Choice of the number of clusters and of the algorithm, by stability."""
 
 from coreclust.model_selection._comparison import AlgorithmComparison, compare_algorithms
 from coreclust.model_selection._number import ClusterNumber, select_n_clusters

@@ -1,4 +1,4 @@
-"""Which algorithm suits the data: how much of each clustering is stable, and where they agree."""
+"""Compares the core clusterings of several algorithms on the same data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coreclust.algorithms import ALGORITHMS
 from coreclust.core_clustering import CoreClustering
 from coreclust.metrics import cluster_agreement, purity_score
 from coreclust.model_selection._measures import Measures, measure
-from coreclust.resampling import KnownDistribution, check_resampling
+from coreclust.resampling import check_resampling
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,15 +24,18 @@ class AlgorithmComparison:
     Attributes
     ----------
     names : list of str
+        The names of the algorithms.
     fitted : list of CoreClustering
+        The fitted estimators.
     measures : list of Measures
+        The measures of stability of each algorithm.
     agreement : ndarray of shape (n_algorithms, n_algorithms)
-        Share of the items that two algorithms judge alike: both core, or both not.
+        Share of the items that are core for both algorithms or for neither.
     core_rand : ndarray of shape (n_algorithms, n_algorithms)
-        Adjusted Rand index of the cores, over the items that are core for both; NaN if there
-        are none.
+        Adjusted Rand index of the cores over the items that are core for both algorithms; NaN if
+        there are none.
     purity : ndarray of shape (n_algorithms, 2) or None
-        Of the clusters and of the cores, if classes were given.
+        Purity of the clusters and of the cores, if classes were given.
 
     Examples
     --------
@@ -53,14 +56,14 @@ class AlgorithmComparison:
     purity: NDArray[np.float64] | None
 
     def table(self) -> Any:
-        """Return a data frame with a row an algorithm.
+        """Return a data frame with one row per algorithm.
 
         Returns
         -------
         table : pandas.DataFrame
-            With columns `algorithm`, `clusters`, `weak_fraction`, `mean_jaccard`,
-            `ambiguous_pairs`, `sizes` and `cores` (a number a cluster, the largest cluster
-            first), and the purities if classes were given.
+            The columns are `algorithm`, `clusters`, `weak_fraction`, `mean_jaccard`,
+            `ambiguous_pairs`, `sizes` and `cores` (the numbers of items and of core items of each
+            cluster, largest cluster first), and the purities if classes were given.
         """
         import pandas as pd
 
@@ -68,15 +71,15 @@ class AlgorithmComparison:
         for position, (name, cc, found) in enumerate(
             zip(self.names, self.fitted, self.measures, strict=True)
         ):
-            order = sorted(cc.cores_, key=lambda core: -core.size)
+            order = sorted(cc.cores_, key=lambda core: -core.n_items)
             row = {
                 "algorithm": name,
                 "clusters": len(cc.cores_),
                 "weak_fraction": found.weak_fraction,
                 "mean_jaccard": found.mean_jaccard,
                 "ambiguous_pairs": found.ambiguous_pairs,
-                "sizes": [core.size for core in order],
-                "cores": [core.core.size for core in order],
+                "sizes": [core.n_items for core in order],
+                "cores": [core.n_core for core in order],
             }
             if self.purity is not None:
                 row["cluster_purity"], row["core_purity"] = self.purity[position].tolist()
@@ -98,22 +101,24 @@ def compare_algorithms(
     random_state: int | None = None,
     verbose: int = 0,
 ) -> AlgorithmComparison:
-    """Core cluster the same data by several algorithms, on the same resamples.
+    """Find the core clusters of the same data with several algorithms, on the same resamples.
 
     Parameters
     ----------
     X : array-like of shape (n_items, n_features)
-    algorithms : names or a mapping of names to estimators
-        Names of :data:`coreclust.algorithms.ALGORITHMS`, for which `n_clusters` is needed; or
-        estimators under names of your own.
+        The data.
+    algorithms : iterable of str or mapping of str to estimator
+        Names from :data:`coreclust.algorithms.ALGORITHMS`, which need `n_clusters`; or a mapping
+        of names to estimators.
     n_clusters : int, default=None
-        Number of clusters for algorithms by name.
+        Number of clusters for algorithms given by name.
     y : array-like of shape (n_items,), default=None
-        Classes: for the purity of clusters and cores, and for classifiers.
+        Classes, used for classifiers and for the purity of clusters and cores.
     alpha, n_resamples, resampling, confidence, n_jobs, verbose
-        As for :class:`~coreclust.CoreClustering`; not a `KnownDistribution`.
+        As for :class:`~coreclust.CoreClustering`. `resampling` must not be a
+        `KnownDistribution`.
     random_state : int, default=None
-        One seed for all, so that every algorithm sees the same resamples.
+        The seed of all fits, so that every algorithm gets the same resamples.
 
     Returns
     -------
@@ -121,8 +126,8 @@ def compare_algorithms(
 
     Notes
     -----
-    A small weak fraction speaks for an algorithm only among those with comparable clusters:
-    one large cluster with a few outliers beside it is stable and says little. Look at `sizes`.
+    Compare weak fractions only between algorithms whose clusters have similar sizes. One large
+    cluster with a few outliers is stable but not informative. The column `sizes` shows this.
 
     Examples
     --------
@@ -136,10 +141,10 @@ def compare_algorithms(
     [['kmeans', 3], ['hclust', 3]]
     """
     estimators = _estimators(algorithms, n_clusters)
-    if isinstance(check_resampling(resampling), KnownDistribution):
+    if check_resampling(resampling).draws == "pairs":
         raise ValueError(
-            f"resampling={resampling!r} has resamples of its own for every pair, which the measures "
-            "of stability cannot use; use a Bootstrap or a Subsample."
+            f"resampling={resampling!r} draws separate resamples for every pair, and the measures "
+            "of stability need common ones; use a Bootstrap or a Subsample."
         )
     if random_state is None:
         random_state = int(np.random.SeedSequence().generate_state(1)[0] >> 1)
@@ -185,11 +190,11 @@ def _estimators(algorithms: Any, n_clusters: int | None) -> dict[str, Any]:
         unknown = [name for name in names if name not in ALGORITHMS]
         if unknown:
             raise ValueError(
-                f"algorithms must be of {', '.join(ALGORITHMS)}, or a mapping of names to "
+                f"algorithms must be names from {', '.join(ALGORITHMS)}, or a mapping of names to "
                 f"estimators, got {unknown[0]!r}."
             )
         if n_clusters is None and any(not ALGORITHMS[name].is_classifier for name in names):
-            raise ValueError("n_clusters is needed for algorithms by name.")
+            raise ValueError("n_clusters is needed for algorithms given by name.")
         chosen = {name: ALGORITHMS[name].make(n_clusters or 0) for name in names}
     if not chosen:
         raise ValueError("algorithms must name at least one algorithm, got none.")

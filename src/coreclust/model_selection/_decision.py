@@ -1,4 +1,4 @@
-"""From what was measured to a number of clusters and a reason."""
+"""Decides on a number of clusters from the measures, and states the reason."""
 
 from __future__ import annotations
 
@@ -6,47 +6,47 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from coreclust._inspection.verdict import percent
+from coreclust._utils.text import percent
 
 
 def gains(
     measured: NDArray[np.float64],
-    referenced: NDArray[np.float64],
+    null_measured: NDArray[np.float64],
     n_items: int,
     *,
     less_is_better: bool = True,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compare shares with those of reference datasets, as log odds.
+    """Compare the shares of the data with those of null datasets, as log odds.
 
     Parameters
     ----------
     measured : ndarray of shape (n_k,)
-    referenced : ndarray of shape (n_references, n_k)
+    null_measured : ndarray of shape (n_nulls, n_k)
     n_items : int
     less_is_better : bool, default=True
-        Whether a small share means stable.
+        Whether a smaller share means a more stable clustering.
 
     Returns
     -------
     gain : ndarray of shape (n_k,)
     p_value : ndarray of shape (n_k,)
-        Of the lead over the other k, for each k by itself.
+        The p-value of the lead over the other k, for each k separately.
     """
     if not less_is_better:
-        measured, referenced = 1 - measured, 1 - referenced
-    n_references = len(referenced)
-    data, chance = _log_odds(measured, n_items), _log_odds(referenced, n_items)
+        measured, null_measured = 1 - measured, 1 - null_measured
+    n_nulls = len(null_measured)
+    data, chance = _log_odds(measured, n_items), _log_odds(null_measured, n_items)
     middle = chance.mean(axis=0)
     lead, leads = _lead(middle - data), _lead(middle - chance)
-    count = n_items * referenced.mean(axis=0)
+    count = n_items * null_measured.mean(axis=0)
     binomial = np.sqrt(1 / (count + 0.5) + 1 / (n_items - count + 0.5))
-    spread = np.maximum(leads.std(axis=0, ddof=1), binomial) * np.sqrt(1 + 1 / n_references)
+    spread = np.maximum(leads.std(axis=0, ddof=1), binomial) * np.sqrt(1 + 1 / n_nulls)
     distance = (lead - leads.mean(axis=0)) / spread
-    return middle - data, student.sf(distance, n_references - 1)
+    return middle - data, student.sf(distance, n_nulls - 1)
 
 
 def _lead(gain: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the gain at each k, and how far the other k fall below chance on average."""
+    """Return the gain at each k plus the mean deficit of the other k."""
     n_k = gain.shape[-1]
     if n_k == 1:
         return gain
@@ -62,7 +62,7 @@ def _log_odds(share: NDArray[np.float64], n_items: int) -> NDArray[np.float64]:
 def decide(
     ks: NDArray[np.int64],
     measured: dict[str, NDArray[np.float64]],
-    referenced: dict[str, NDArray[np.float64]],
+    null_measures: dict[str, NDArray[np.float64]],
     gain: NDArray[np.float64],
     p_value: NDArray[np.float64],
     *,
@@ -70,13 +70,13 @@ def decide(
     level: float,
     most: float,
 ) -> tuple[int | None, str]:
-    """Return the number of clusters, and why."""
+    """Return the number of clusters and the reason."""
     weak = measured["weak_fraction"]
     surprising = p_value <= level
     eligible = surprising & (weak <= most)
 
     def compared(at: int) -> str:
-        ours, theirs = float(measured[criterion][at]), float(referenced[criterion][:, at].mean())
+        ours, theirs = float(measured[criterion][at]), float(null_measures[criterion][:, at].mean())
         what = {
             "weak_fraction": f"{percent(ours)} of items are weak, {percent(theirs)}",
             "mean_jaccard": f"the mean Jaccard similarity is {ours:.2f}, {theirs:.2f}",
@@ -91,28 +91,28 @@ def decide(
         others = ks[eligible & (np.arange(ks.size) != best)].tolist()
         if others:
             names = ", ".join(map(str, others))
-            return int(ks[best]), f"{text}, by the widest margin; so are {names}, by less."
+            return int(ks[best]), f"{text}, by the largest margin; so are {names}, by less."
         shaky = ks[surprising & ~eligible].tolist()
         if shaky:
             names = ", ".join(map(str, shaky))
-            return int(ks[best]), f"{text}; at {names} there is structure, too, but more are weak."
-        return int(ks[best]), f"{text}{', and at no other k tried' if ks.size > 1 else ''}."
+            return int(ks[best]), f"{text}; so are {names}, but too many items are weak."
+        return int(ks[best]), f"{text}{'; no other k tried is' if ks.size > 1 else ''}."
     if surprising.any():
         best = int(np.where(surprising, gain, -np.inf).argmax())
         return None, (
             f"No recommendation: no stable structure. At k = {ks[best]} there is more than chance "
-            f"({compared(best)}), but {percent(float(weak[best]))} of the items are weak, and for "
-            f"a recommendation it may be {percent(most)} at most."
+            f"({compared(best)}), but {percent(float(weak[best]))} of the items are weak; at most "
+            f"{percent(most)} are allowed."
         )
     best = int(p_value.argmin())
     listed = ", ".join(map(str, ks.tolist()))
     if ks.size == 1:
-        tried = f" At k = {listed} the clusters are not"
+        tried = f"k = {listed}"
     elif (np.diff(ks) == 1).all():
-        tried = f" At no k from {ks[0]} to {ks[-1]} are the clusters"
+        tried = f"any k from {ks[0]} to {ks[-1]}"
     else:
-        tried = f" At none of k = {listed} are the clusters"
+        tried = f"any of k = {listed}"
     return 1, (
-        f"1 cluster: no stable structure.{tried} more stable than those of data without structure "
-        f"(the closest is k = {ks[best]}: {compared(best)})."
+        "1 cluster: no stable structure. The clusters are not more stable than those of data "
+        f"without structure at {tried} (the closest is k = {ks[best]}: {compared(best)})."
     )

@@ -1,33 +1,32 @@
-"""The measures of one clustering, all from one ensemble."""
+"""Computes the measures of stability of one clustering from its ensemble."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any
 
 import numpy as np
 
 from coreclust.core_clustering import CoreClustering
-from coreclust.evidence._ensemble import LabelEnsemble
 from coreclust.metrics import weak_fraction
 from coreclust.stability import ambiguous_pairs, jaccard_stability
 
-_PAIRS = 20_000  # a choice of pairs has a standard error below 0.4 %
+_PAIRS = 20_000  # keeps the standard error of the proportion below 0.4 %
 
 
 @dataclass(frozen=True)
 class Measures:
-    """How stable a clustering is.
+    """Measures of the stability of a clustering.
 
     Attributes
     ----------
     weak_fraction : float
-        Share of the items that are in no core: the criterion of the paper.
+        Share of the items that are in no core, the criterion of the paper.
     mean_jaccard : float
-        Jaccard similarity of a cluster with its likest in a resample: mean over resamples, then
-        over clusters.
+        Jaccard similarity of a cluster with the most similar cluster of a resample, averaged over
+        resamples and then over clusters.
     ambiguous_pairs : float
-        Share of the pairs that are neither clearly together nor clearly apart.
+        Share of the pairs of items that are neither clearly together nor clearly apart.
     """
 
     weak_fraction: float
@@ -37,7 +36,7 @@ class Measures:
 
 def measure(fitted: CoreClustering) -> Measures:
     """Return the measures of a fitted core clustering."""
-    ensemble = cast(LabelEnsemble, fitted.ensemble_)
+    ensemble: Any = fitted.ensemble_  # a LabelEnsemble, as schemes that draw pairs are refused
     jaccard = jaccard_stability(ensemble, fitted.reference_labels_).mean_jaccard
     known = jaccard[~np.isnan(jaccard)]
     pairs = ambiguous_pairs(ensemble, noise=fitted.noise, max_pairs=_PAIRS, random_state=0)

@@ -1,4 +1,4 @@
-"""Data without structure, to measure stability against."""
+"""Draws null data: data without structure, to compare stability with."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 Draw = Callable[[NDArray[np.float64], np.random.Generator], NDArray[np.float64]]
 
 
-def uniform_reference(X: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw as many items evenly from the box around X along its principal components.
+def uniform_null(X: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw items uniformly from the box around X along its principal components.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from coreclust.model_selection._null import uniform_reference
+    >>> from coreclust.model_selection._null import uniform_null
     >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
-    >>> Z = uniform_reference(X, np.random.default_rng(0))
+    >>> Z = uniform_null(X, np.random.default_rng(0))
     >>> Z.shape, bool(np.allclose(Z[:, 0], Z[:, 1]))  # on the same line
     ((3, 2), True)
     """
@@ -29,19 +29,19 @@ def uniform_reference(X: NDArray[np.float64], rng: np.random.Generator) -> NDArr
     return np.ascontiguousarray(drawn @ axes + center)
 
 
-def permuted_reference(X: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Shuffle every column of X by itself.
+def permuted_null(X: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Permute each column of X independently.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from coreclust.model_selection._null import permuted_reference
+    >>> from coreclust.model_selection._null import permuted_null
     >>> X = np.array([[0.0, 10.0], [1.0, 11.0], [2.0, 12.0]])
-    >>> sorted(permuted_reference(X, np.random.default_rng(0))[:, 1].tolist())
+    >>> sorted(permuted_null(X, np.random.default_rng(0))[:, 1].tolist())
     [10.0, 11.0, 12.0]
     """
     return rng.permuted(X, axis=0)
 
 
-#: The ways to draw data without structure, by name.
-REFERENCES: dict[str, Draw] = {"uniform": uniform_reference, "permuted": permuted_reference}
+#: The kinds of null data, by name.
+NULLS: dict[str, Draw] = {"uniform": uniform_null, "permuted": permuted_null}

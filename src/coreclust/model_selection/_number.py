@@ -1,4 +1,4 @@
-"""How many clusters: the number at which a clustering is more stable than chance makes it."""
+"""Chooses the number of clusters at which a clustering is more stable than on null data."""
 
 from __future__ import annotations
 
@@ -15,54 +15,54 @@ from sklearn.utils import check_array
 
 from coreclust._utils.progress import Progress
 from coreclust._utils.seeds import draw_entropy, seeds_of
-from coreclust._utils.validation import is_number, is_whole
+from coreclust._utils.validation import check_count, check_share, is_number, is_whole
 from coreclust.cluster import KMeans
 from coreclust.core_clustering import CoreClustering
 from coreclust.model_selection._decision import decide, gains
 from coreclust.model_selection._measures import Measures, measure
-from coreclust.model_selection._null import REFERENCES
-from coreclust.resampling import Bootstrap, Subsample, check_resampling
+from coreclust.model_selection._null import NULLS
+from coreclust.resampling import Scheme, check_resampling
 
-#: What can decide, and whether less of it is better.
+#: The criteria, and whether a smaller value means a more stable clustering.
 CRITERIA = {"weak_fraction": True, "mean_jaccard": False, "ambiguous_pairs": True}
 
-# What a stream of random numbers is for: (purpose, dataset, k). Dataset 0 is the data.
+# Purposes of the random streams, addressed by (purpose, dataset, k). Dataset 0 is the data.
 _ITEMS, _DRAW, _FIT = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterNumber:
-    """How many clusters there are, why, and what was measured at every number.
+    """The recommended number of clusters, the reason, and the measures at every k.
 
     Attributes
     ----------
     n_clusters : int or None
-        The number to use. 1 if no clustering is more stable than those of data without
-        structure; None if some are, but more than `max_weak` of their items are weak all the same.
+        The recommended number. 1 if no clustering is more stable than those of null data; None
+        if some are, but more than `max_weak` of their items are weak.
     reason : str
-        Why, in words.
+        The reason, as a sentence.
     k : ndarray of int of shape (n_k,)
-        The numbers tried.
+        The numbers of clusters tried.
     measured : dict of str to ndarray of shape (n_k,)
         `weak_fraction`, `mean_jaccard` and `ambiguous_pairs` of the data.
-    referenced : dict of str to ndarray of shape (n_references, n_k)
-        The same of the data without structure.
+    null_measures : dict of str to ndarray of shape (n_nulls, n_k)
+        The same measures of the null data.
     gain : ndarray of float of shape (n_k,)
-        Log odds of the criterion in the reference, less those in the data: above 0 if the
-        data is more stable.
+        Mean log odds of the criterion for the null data, minus the log odds for the data; above 0
+        if the data is more stable.
     p_value : ndarray of float of shape (n_k,)
-        Of such a lead over the other k in data without structure, for each k by itself.
-    criterion, reference : str
-        What decided, and against what.
+        Probability of such a lead over the other k in null data, for each k separately.
+    criterion, null : str
+        The criterion, and the kind of null data.
     n_items, n_items_given : int
-        How many items were used, and how many there are.
+        The number of items used, and the number of items of X.
 
     Examples
     --------
     >>> import numpy as np
     >>> from coreclust.model_selection import select_n_clusters
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0.0], [9.0]], 30, axis=0)
-    >>> number = select_n_clusters(None, X, range(2, 5), n_references=5, random_state=0)
+    >>> number = select_n_clusters(None, X, range(2, 5), n_nulls=5, random_state=0)
     >>> number.n_clusters, number.stable
     (2, True)
     >>> list(number.table()["k"])
@@ -73,33 +73,31 @@ class ClusterNumber:
     reason: str
     k: NDArray[np.int64]
     measured: dict[str, NDArray[np.float64]]
-    referenced: dict[str, NDArray[np.float64]]
+    null_measures: dict[str, NDArray[np.float64]]
     gain: NDArray[np.float64]
     p_value: NDArray[np.float64]
     criterion: str
-    reference: str
+    null: str
     n_items: int
     n_items_given: int
 
     @property
     def stable(self) -> bool:
-        """Whether there is a number of clusters, 2 or more, to recommend."""
+        """Whether two or more clusters are recommended."""
         return self.n_clusters is not None and self.n_clusters > 1
 
     def table(self) -> Any:
-        """Return a data frame with a row a number of clusters.
+        """Return a data frame with one row per number of clusters.
 
         Returns
         -------
         table : pandas.DataFrame
-            With columns `k`, the three measures, the mean of each in the reference
-            (`reference_...`), `gain`, `p_value` and `recommended`.
+            The columns are `k`, the three measures, their means over the null data
+            (`null_weak_fraction`, ...), `gain`, `p_value` and `recommended`.
         """
         import pandas as pd
 
-        means = {
-            f"reference_{name}": values.mean(axis=0) for name, values in self.referenced.items()
-        }
+        means = {f"null_{name}": values.mean(axis=0) for name, values in self.null_measures.items()}
         return pd.DataFrame(
             {
                 "k": self.k,
@@ -121,8 +119,8 @@ def select_n_clusters(
     n_resamples: int = 100,
     resampling: Any = "bootstrap",
     criterion: str = "weak_fraction",
-    reference: str = "uniform",
-    n_references: int = 20,
+    null: str = "uniform",
+    n_nulls: int = 20,
     level: float = 0.01,
     max_weak: float = 0.25,
     max_items: int | None = 1000,
@@ -130,52 +128,52 @@ def select_n_clusters(
     random_state: int | np.random.RandomState | None = None,
     verbose: int = 0,
 ) -> ClusterNumber:
-    """Choose the number of clusters by how stable they are, beyond what chance gives.
+    """Choose the number of clusters by comparing their stability with that of null data.
 
-    For every k the data is core clustered, and so are `n_references` datasets of the same
-    size without structure, by the same scheme. A k is recommended only if the data is more
-    stable than they are by more than they differ among themselves.
+    For every k, the core clusters of the data and of `n_nulls` datasets of the same size without
+    structure (the null data) are computed in the same way. A k is recommended only if the data
+    is more stable than the null data, by more than the null datasets vary among themselves.
 
     Parameters
     ----------
     estimator : clusterer, callable or None
-        A clusterer or Pipeline with a parameter `n_clusters` or `n_components`; or a function
-        that takes k and returns a clusterer. None stands for
-        :class:`coreclust.cluster.KMeans`.
+        A clusterer or Pipeline with a parameter `n_clusters` or `n_components`, or a function
+        that takes k and returns a clusterer. None uses :class:`coreclust.cluster.KMeans`.
     X : array-like of shape (n_items, n_features)
-        Numbers, scaled as they are to be clustered.
+        The data, scaled as it is to be clustered.
     k_range : iterable of int, default=range(2, 11)
         The numbers of clusters to try, 2 or more. 1 is always a possible answer.
     alpha : float, default=0.1
         As for :class:`~coreclust.CoreClustering`.
     n_resamples : int, default=100
-        Number of resamples of each dataset at each k. Fewer than for a final answer: the noise
-        of an average over items is smaller than that of a pair.
+        Number of resamples of each dataset at each k. Fewer are needed than for a final answer,
+        because an average over items has less noise than a single pair.
     resampling : "bootstrap", Bootstrap, SmoothedBootstrap or Subsample, default="bootstrap"
-        How resamples are drawn.
+        The resampling scheme. It must draw items of the data.
     criterion : {"weak_fraction", "mean_jaccard", "ambiguous_pairs"}, default="weak_fraction"
-        What decides. The other two are reported beside it.
-    reference : {"uniform", "permuted"}, default="uniform"
-        Data without structure: evenly from the box around the data along its principal
-        components, or the data with every column shuffled. The latter keeps what values a
-        column has, so it suits counts and categories, but also keeps groups that show in
-        a single column: it does not count those as structure.
-    n_references : int, default=20
-        How many such datasets, 3 or more.
+        The measure that decides. The other two are reported as well.
+    null : {"uniform", "permuted"}, default="uniform"
+        The null data. "uniform" draws uniformly from the box around the data along its principal
+        components; "permuted" permutes each column of the data. The latter keeps the values of
+        each column, so it suits counts and categories. It also keeps groups that are visible in a
+        single column, and does not count them as structure.
+    n_nulls : int, default=20
+        Number of null datasets, 3 or more.
     level : float, default=0.01
-        A k counts as more stable than chance if its p-value is at most this; see the notes for
-        how often that errs.
+        A k is more stable than chance if its p-value is at most this. The notes give the error
+        rate.
     max_weak : float, default=0.25
         A clustering with a larger share of weak items is not recommended.
     max_items : int, default=1000
-        If there are more items, this many are chosen at random; None to take all. The work
-        is that of ``len(k_range) * (1 + n_references)`` core clusterings.
+        If there are more items, this many are chosen at random; None uses all. In total,
+        ``len(k_range) * (1 + n_nulls)`` core clusterings are computed.
     n_jobs : int, default=None
         As for :class:`~coreclust.CoreClustering`.
     random_state : int, RandomState or None, default=None
-        An int gives the same answer every time, and at each k whatever others are tried.
+        Pass an int for reproducible results. The result at each k then does not depend on the
+        other k tried.
     verbose : int, default=0
-        Above 0, a progress bar on standard error.
+        Above 0, show a progress bar on standard error.
 
     Returns
     -------
@@ -183,37 +181,34 @@ def select_n_clusters(
 
     Notes
     -----
-    Stability alone does not tell how many clusters there are. Two halves of an even cloud are
-    found again more reliably than ten pieces of it, so the raw figure favors a small k; and
-    where hardly any item is stable, the figures of all k come close to each other and small
-    differences mean nothing. What a figure is worth depends on n, on the shape of the cloud, on
-    the algorithm and on k, and all of that is the same in a dataset without groups that fills
-    the same box. That is the idea of the gap statistic [1]_, here applied to stability, as [2]_
-    and [3]_ did with their measures and references.
+    Stability alone does not determine the number of clusters. Two halves of a uniform cloud are
+    found again more reliably than ten parts of it, so the raw measures favor a small k. They
+    also depend on n, on the shape of the data and on the algorithm. All of that is the same for
+    a null dataset in the same box, so the difference to it is informative. This is the idea of
+    the gap statistic [1]_, applied to stability as in [2]_ and [3]_.
 
-    The three measures are shares, and near 0, where it matters, a difference in shares is not
-    the same as a difference near a half; so shares are compared as log odds, with half an item
-    added on both sides. With L(k) the log odds of the data and M(k) the mean of those of R
-    reference datasets, ``gain(k) = M(k) - L(k)``. Where there is structure, a wrong number cuts
-    through it and is *less* stable than chance. That is evidence, too, so what is tested is
-    the lead of k: its gain plus the mean deficit of the other k, ``lead(k) = gain(k) -
-    mean of min(gain(j), 0) over j != k``. The lead of the data is compared with those of the
-    reference datasets by Student's t distribution with R - 1 degrees of freedom, as a new
-    observation with R earlier ones. Their standard deviation is not taken as less than the
-    binomial error of n items, so that a handful of items is never a finding. Of the k with a
-    p-value of at most `level` and a weak fraction of at most `max_weak`, that with the largest
-    gain is recommended.
+    The three measures are shares. They are compared as log odds, with half an item added on both
+    sides, because a difference near 0 means more than the same difference near one half. With
+    L(k) the log odds of the data and M(k) the mean log odds of R null datasets,
+    ``gain(k) = M(k) - L(k)``. If there is structure, a wrong number of clusters cuts through it
+    and is *less* stable than chance. This is evidence as well, so the test statistic is the
+    gain of k plus the mean deficit of the other k,
+    ``lead(k) = gain(k) - mean of min(gain(j), 0) over j != k``. The lead of the data is compared
+    with those of the null datasets by Student's t distribution with R - 1 degrees of freedom, as
+    a new observation with R earlier ones. The standard deviation is at least the binomial error
+    of n items, so that a few items are never significant. Of the k with a p-value of at most
+    `level` and a weak fraction of at most `max_weak`, the one with the largest gain is
+    recommended.
 
-    The p-values are for each k by itself. They are not corrected for the number of k: the
-    condition on the weak fraction excludes most of what chance produces at a larger k. With
-    both at their defaults and k from 2 to 8, 6 % of 2040 datasets without structure got a
-    recommendation.
+    The p-values hold for each k separately. They are not corrected for the number of k, because
+    the condition on the weak fraction excludes most chance results at larger k. With both at
+    their defaults and k from 2 to 8, 6 % of 2040 datasets without structure got a recommendation.
 
-    What it cannot do: groups within groups have more than one right answer, and the one
-    returned is the most surprising. A cloud that is denser in the middle than a box, such as a
-    single Gaussian, is usually *less* stable than the reference, so it counts as one cluster.
-    Clusters that overlap much, or one that is much smaller than the others, may be missed:
-    then the answer is 1, and means "not shown", not "shown to be one".
+    Limitations: nested groups have more than one correct answer, and the one with the largest
+    gain is returned. Data that is denser in the middle than a box, such as a single Gaussian, is
+    usually *less* stable than the null data, so the answer is 1. Clusters that overlap strongly,
+    or that are much smaller than the others, may be missed. The answer 1 means that structure
+    was not shown, not that its absence was shown.
 
     References
     ----------
@@ -239,7 +234,7 @@ def select_n_clusters(
     make = _factory(KMeans(n_init=10) if estimator is None else estimator)
     data = check_array(X, dtype=np.float64, ensure_min_samples=3)
     ks = _check_range(k_range)
-    _check_settings(criterion, reference, n_references, level, max_weak, max_items)
+    _check_settings(criterion, null, n_nulls, level, max_weak, max_items)
     scheme = _check_scheme(resampling)
     entropy = draw_entropy(random_state)
     items = _some(data, max_items, entropy)
@@ -247,11 +242,11 @@ def select_n_clusters(
         raise ValueError(
             f"k_range must stay below the number of items, {len(items)}, got {ks[-1]}."
         )
-    progress = Progress((1 + n_references) * ks.size, "clusterings", enabled=verbose > 0)
+    progress = Progress((1 + n_nulls) * ks.size, "clusterings", enabled=verbose > 0)
     found: list[list[Measures]] = []
-    for dataset in range(1 + n_references):
+    for dataset in range(1 + n_nulls):
         rng = np.random.default_rng(seeds_of(entropy, _DRAW, dataset))
-        drawn = items if dataset == 0 else REFERENCES[reference](items, rng)
+        drawn = items if dataset == 0 else NULLS[null](items, rng)
         row = []
         for k in ks.tolist():
             cc = CoreClustering(
@@ -267,49 +262,50 @@ def select_n_clusters(
         found.append(row)
     progress.close()
     measured = {name: _pick(found[:1], name)[0] for name in CRITERIA}
-    referenced = {name: _pick(found[1:], name) for name in CRITERIA}
+    null_measures = {name: _pick(found[1:], name) for name in CRITERIA}
+    less = CRITERIA[criterion]
     gain, p_value = gains(
-        measured[criterion], referenced[criterion], len(items), less_is_better=CRITERIA[criterion]
+        measured[criterion], null_measures[criterion], len(items), less_is_better=less
     )
     chosen, reason = decide(
-        ks, measured, referenced, gain, p_value, criterion=criterion, level=level, most=max_weak
+        ks, measured, null_measures, gain, p_value, criterion=criterion, level=level, most=max_weak
     )
     return ClusterNumber(
         n_clusters=chosen,
         reason=reason,
         k=ks,
         measured=measured,
-        referenced=referenced,
+        null_measures=null_measures,
         gain=gain,
         p_value=p_value,
         criterion=criterion,
-        reference=reference,
+        null=null,
         n_items=len(items),
         n_items_given=len(data),
     )
 
 
 def _factory(estimator: Any) -> Callable[[int], Any]:
-    """Return a function from k to an estimator."""
+    """Return a function that takes k and returns an estimator."""
     get_params = getattr(estimator, "get_params", None)
     if get_params is None or isinstance(estimator, type):
         if callable(estimator):
             return estimator
         raise TypeError(
             "estimator must be a clusterer with a parameter n_clusters or n_components, or a "
-            f"function from k to a clusterer, got {type(estimator).__name__}."
+            f"function of k that returns a clusterer, got {type(estimator).__name__}."
         )
     names = get_params(deep=True)
     for wanted in ("n_clusters", "n_components"):
         fitting = [name for name in names if name.split("__")[-1] == wanted]
-        if hasattr(estimator, "steps"):  # the last one clusters; those before it transform
+        if hasattr(estimator, "steps"):  # a Pipeline: only its last step clusters
             last = f"{estimator.steps[-1][0]}__"
             fitting = [name for name in fitting if name.startswith(last)]
         if fitting:
             return partial(_with_number, estimator, min(fitting, key=len))
     raise ValueError(
-        f"estimator must have a parameter n_clusters or n_components, and "
-        f"{type(estimator).__name__} has none; pass a function from k to a clusterer."
+        "estimator must have a parameter n_clusters or n_components, and "
+        f"{type(estimator).__name__} has none; pass a function of k that returns a clusterer."
     )
 
 
@@ -319,7 +315,7 @@ def _with_number(estimator: Any, name: str, k: int) -> Any:
 
 def _fit(cc: CoreClustering, X: NDArray[np.float64], *, quiet: bool) -> CoreClustering:
     with warnings.catch_warnings():
-        if quiet:  # what there is to say is said of the data itself
+        if quiet:  # warnings about null data do not concern the user
             warnings.simplefilter("ignore")
         return cc.fit(X)
 
@@ -339,38 +335,31 @@ def _check_range(k_range: Iterable[int]) -> NDArray[np.int64]:
     values = list(k_range)
     if not values or not all(map(is_whole, values)) or min(values) < 2:
         raise ValueError(
-            "k_range must hold whole numbers of clusters, 2 or more each (1 is always a possible "
-            f"answer), got {values!r}."
+            "k_range must hold whole numbers, 2 or more (1 is always a possible answer), got "
+            f"{values!r}."
         )
     return np.unique(np.array(values, dtype=np.int64))
 
 
 def _check_settings(
-    criterion: Any, reference: Any, n_references: Any, level: Any, max_weak: Any, max_items: Any
+    criterion: Any, null: Any, n_nulls: Any, level: Any, max_weak: Any, max_items: Any
 ) -> None:
-    for name, value, choices in (
-        ("criterion", criterion, CRITERIA),
-        ("reference", reference, REFERENCES),
-    ):
+    for name, value, choices in (("criterion", criterion, CRITERIA), ("null", null, NULLS)):
         if value not in choices:
             raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}.")
-    if not is_whole(n_references) or n_references < 3:
-        raise ValueError(f"n_references must be a whole number, 3 or more, got {n_references!r}.")
+    check_count(n_nulls, "n_nulls", 3)
     if not is_number(level) or not 0 < level < 1:
         raise ValueError(f"level must be a number above 0 and below 1, got {level!r}.")
-    if not is_number(max_weak) or not 0 <= max_weak <= 1:
-        raise ValueError(f"max_weak must be a number between 0 and 1, got {max_weak!r}.")
-    if max_items is not None and (not is_whole(max_items) or max_items < 10):
-        raise ValueError(
-            f"max_items must be None or a whole number, 10 or more, got {max_items!r}."
-        )
+    check_share(max_weak, "max_weak")
+    if max_items is not None:
+        check_count(max_items, "max_items", 10)
 
 
-def _check_scheme(resampling: Any) -> Bootstrap | Subsample:
+def _check_scheme(resampling: Any) -> Scheme:
     scheme = check_resampling(resampling)
-    if not isinstance(scheme, (Bootstrap, Subsample)):
+    if scheme.draws != "rows":
         raise ValueError(
-            f"resampling={scheme!r} does not draw from the items it is given, so it cannot be used "
-            "on reference data; use a Bootstrap or a Subsample."
+            f"resampling={scheme!r} does not draw items of the data, so it cannot be used on null "
+            "data; use a Bootstrap or a Subsample."
         )
     return scheme

@@ -1,4 +1,4 @@
-"""Pictures of core clusterings. matplotlib is imported when one is drawn."""
+"""Plots of core clusterings. matplotlib is imported when a plot is drawn."""
 
 from coreclust.plotting._alpha_path import AlphaPathDisplay
 from coreclust.plotting._bars import ClusterSizesDisplay

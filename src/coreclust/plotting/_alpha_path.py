@@ -1,22 +1,24 @@
-"""How the weak fraction falls as alpha grows."""
+"""Plots the weak fraction against alpha."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from coreclust._inspection.path import CorePath
-from coreclust.core_clustering import CoreClustering
 from coreclust.plotting._style import look_of, new_axes, plain, side_legend, tidy
 
-_N_MARKERS = 7  # a line
+if TYPE_CHECKING:
+    from coreclust.core_clustering import CoreClustering
+
+_N_MARKERS = 7  # per line
 
 
 class AlphaPathDisplay:
-    """Weak fraction against alpha, a line a cluster.
+    """Plot of the weak fraction against alpha, one line per cluster.
 
     Use :meth:`from_estimator` to make one.
 
@@ -29,7 +31,7 @@ class AlphaPathDisplay:
         The share of all items that are in no core.
     cluster_names : ndarray of shape (n_clusters,)
     alpha : float, default=None
-        To be marked.
+        A value of alpha to mark with a vertical line.
 
     Attributes
     ----------
@@ -65,16 +67,16 @@ class AlphaPathDisplay:
     def from_estimator(
         cls, estimator: CoreClustering, *, path: CorePath | None = None, ax: Any = None
     ) -> AlphaPathDisplay:
-        """Draw the weak fraction of the clusters of a fitted core clustering.
+        """Draw the weak fractions of a fitted core clustering.
 
         Parameters
         ----------
         estimator : CoreClustering
-            Fitted.
+            A fitted estimator.
         path : CorePath, default=None
-            What :meth:`~coreclust.CoreClustering.alpha_path` gave, if it was asked before.
+            The result of :meth:`~coreclust.CoreClustering.alpha_path`, if already computed.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            The axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -83,8 +85,8 @@ class AlphaPathDisplay:
         check_is_fitted(estimator)
         path = estimator.alpha_path() if path is None else path
         if path.parameter != "alpha":
-            raise ValueError(f"path must be one of alpha, got one of {path.parameter}.")
-        sizes = np.array([core.size for core in estimator.cores_])
+            raise ValueError(f"path must come from alpha_path(), got a path of {path.parameter}.")
+        sizes = np.array([core.n_items for core in estimator.cores_])
         return cls(
             path.values,
             1 - path.core_sizes.reshape(path.values.size, sizes.size) / sizes,
@@ -94,7 +96,7 @@ class AlphaPathDisplay:
         ).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> AlphaPathDisplay:
-        """Draw on `ax`, or on a new figure."""
+        """Draw on `ax`, or on a new figure if it is None."""
         if ax is None:
             ax = new_axes()
         handles, texts = [], []
@@ -109,7 +111,7 @@ class AlphaPathDisplay:
                 linewidth=1.3,
                 marker=look.marker,
                 markersize=4.5,
-                markevery=(cluster % step, step),  # not on top of those of other lines
+                markevery=(cluster % step, step),  # at other places than on other lines
                 clip_on=False,
             )
             handles.append(line)
@@ -126,6 +128,5 @@ class AlphaPathDisplay:
         ax.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
         tidy(ax)
         side_legend(ax, handles, texts, handlelength=3.2)
-        self.ax_ = ax
-        self.figure_ = ax.figure
+        self.ax_, self.figure_ = ax, ax.figure
         return self

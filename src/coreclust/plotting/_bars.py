@@ -1,14 +1,13 @@
-"""How large clusters are, and how much of each is core."""
+"""Plots the number of core and weak items of each cluster."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from coreclust.core_clustering import CoreClustering
 from coreclust.plotting._style import (
     TRIMMED_COLOR,
     TRIMMED_FACE,
@@ -20,16 +19,19 @@ from coreclust.plotting._style import (
     tidy,
 )
 
+if TYPE_CHECKING:
+    from coreclust.core_clustering import CoreClustering
+
 
 class ClusterSizesDisplay:
-    """Bars with the number of core and weak items of each cluster, and of trimmed items.
+    """Bar plot of the number of core and weak items of each cluster, and of trimmed items.
 
     Use :meth:`from_estimator` to make one.
 
     Parameters
     ----------
     core, weak : ndarray of int of shape (n_clusters,)
-        Number of items.
+        Number of core and of weak items of each cluster.
     n_trimmed : int
         Number of items in no cluster.
     cluster_names : ndarray of shape (n_clusters,)
@@ -70,38 +72,31 @@ class ClusterSizesDisplay:
         Parameters
         ----------
         estimator : CoreClustering
-            Fitted.
+            A fitted estimator.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default, the taller the more clusters.
+            The axes to draw on; by default a new figure, taller for more clusters.
 
         Returns
         -------
         display : ClusterSizesDisplay
         """
         check_is_fitted(estimator)
-        core = np.array([core.core.size for core in estimator.cores_], dtype=np.int64)
-        size = np.array([core.size for core in estimator.cores_], dtype=np.int64)
+        core = np.array([core.n_core for core in estimator.cores_], dtype=np.int64)
+        weak = np.array([core.n_weak for core in estimator.cores_], dtype=np.int64)
         n_trimmed = estimator.trimmed_sample_indices_.size
-        return cls(core, size - core, n_trimmed, estimator.cluster_names_).plot(ax=ax)
+        return cls(core, weak, n_trimmed, estimator.cluster_names_).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> ClusterSizesDisplay:
-        """Draw on `ax`, or on a new figure."""
+        """Draw on `ax`, or on a new figure if it is None."""
         names = [plain(name) for name in self.cluster_names]
         if ax is None:
             n_bars = len(names) + (self.n_trimmed > 0)
             ax = new_axes(height=min(max(1.4 + 0.32 * n_bars, 2.6), 30))
         rows = np.arange(len(names))
         colors = [look_of(cluster).color for cluster in rows.tolist()]
-        ax.barh(rows, self.core, color=colors, edgecolor=colors, height=0.7)
-        ax.barh(
-            rows,
-            self.weak,
-            left=self.core,
-            color="white",
-            edgecolor=colors,
-            hatch=WEAK_HATCH,
-            height=0.7,
-        )
+        look = {"height": 0.7, "edgecolor": colors}
+        ax.barh(rows, self.core, color=colors, **look)
+        ax.barh(rows, self.weak, left=self.core, color="white", hatch=WEAK_HATCH, **look)
         if self.n_trimmed:
             names.append("trimmed")
             ax.barh(len(rows), self.n_trimmed, color=TRIMMED_FACE, edgecolor=TRIMMED_COLOR)
@@ -113,8 +108,7 @@ class ClusterSizesDisplay:
         ax.margins(x=0.14, y=0.02)  # room for the numbers
         tidy(ax)
         status_legend(ax, with_trimmed=self.n_trimmed > 0)
-        self.ax_ = ax
-        self.figure_ = ax.figure
+        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _write_numbers(self, ax: Any) -> None:

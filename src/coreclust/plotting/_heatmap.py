@@ -1,36 +1,38 @@
-"""Who sits with whom: the co-occurrence of items as a heat map."""
+"""Plots the co-occurrence of items as a heat map."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from coreclust.core_clustering import CoreClustering
 from coreclust.plotting._items import ordered_items
 from coreclust.plotting._style import new_axes, plain
 
+if TYPE_CHECKING:
+    from coreclust.core_clustering import CoreClustering
+
 _MAX_ITEMS = 1500
-_MIN_LABEL_GAP = 0.035  # of the axis, between the names of two clusters
+_MIN_LABEL_GAP = 0.035  # between the names of two clusters, as a share of the axis
 
 
 class CooccurrenceDisplay:
-    """Heat map of the probability that two items land together.
+    """Heat map of the probability that two items are clustered together.
 
-    Items are ordered by cluster, and in each from the strongest to the weakest; lines part the
-    clusters. Use :meth:`from_estimator` to make one.
+    Items are ordered by cluster, and within each cluster from the strongest to the weakest.
+    Lines separate the clusters. Use :meth:`from_estimator` to make one.
 
     Parameters
     ----------
     matrix : ndarray of shape (n_drawn, n_drawn)
-        Co-occurrence probabilities in the order they are drawn in; NaN where not known.
+        Co-occurrence probabilities of the drawn items, in this order; NaN where unknown.
     clusters : ndarray of int of shape (n_drawn,)
         The cluster of each drawn item, ascending; `len(cluster_names)` for trimmed items.
     cluster_names : ndarray of shape (n_clusters,)
     n_items : int
-        How many items there are, drawn or not.
+        Number of all items, including those that are not drawn.
 
     Attributes
     ----------
@@ -69,12 +71,13 @@ class CooccurrenceDisplay:
         Parameters
         ----------
         estimator : CoreClustering
-            Fitted.
+            A fitted estimator.
         max_items : int, default=1500
-            Of more items, this many are drawn, and the title says so: of each cluster its
-            share, spread evenly from its strongest to its weakest item.
+            The largest number of items to draw. If there are more, a proportional number is
+            selected from each cluster, spread evenly from its strongest to its weakest item,
+            and the title says so.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            The axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -95,18 +98,18 @@ class CooccurrenceDisplay:
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> CooccurrenceDisplay:
-        """Draw on `ax`, or on a new figure."""
+        """Draw on `ax`, or on a new figure if it is None."""
         if ax is None:
             ax = new_axes(6.2, 5.2)
         import matplotlib as mpl
 
-        # From light to dark in print, too; what is not known is neither.
+        # Readable in gray, too; unknown values get a color that is not on the scale.
         colors = mpl.colormaps["YlGnBu"].with_extremes(bad="0.85")
         image = ax.imshow(
             self.matrix, vmin=0, vmax=1, cmap=colors, interpolation="nearest", rasterized=True
         )
-        beside = ax.inset_axes((1.03, 0, 0.04, 1))  # as tall as the map, whatever its shape
-        ax.figure.colorbar(image, cax=beside, label="probability to land together")
+        beside = ax.inset_axes((1.03, 0, 0.04, 1))  # always as tall as the map
+        ax.figure.colorbar(image, cax=beside, label="co-occurrence probability")
         n_drawn = len(self.matrix)
         borders = np.flatnonzero(np.diff(self.clusters)) + 0.5
         for draw in (ax.axhline, ax.axvline):
@@ -119,14 +122,13 @@ class CooccurrenceDisplay:
         ax.set_ylabel("cluster")
         drawn = f"{n_drawn:,} items"
         if n_drawn < self.n_items:
-            drawn = f"a resample of {n_drawn:,} of {self.n_items:,} items"
-        ax.set_title(f"{drawn}\nby cluster, strongest first", fontsize=9)
-        self.ax_ = ax
-        self.figure_ = ax.figure
+            drawn = f"{n_drawn:,} of {self.n_items:,} items"
+        ax.set_title(f"{drawn}\nordered by cluster, strongest first", fontsize=9)
+        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _cluster_labels(self) -> tuple[list[float], list[str]]:
-        """Return where to write the names of clusters; not those that would overlap."""
+        """Return the positions and names of the clusters, without names that would overlap."""
         places: list[float] = []
         texts: list[str] = []
         for cluster in np.unique(self.clusters).tolist():

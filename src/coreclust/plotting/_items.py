@@ -1,4 +1,4 @@
-"""Which items to draw, in which order, and where."""
+"""Selects, orders and places the items of a plot."""
 
 from __future__ import annotations
 
@@ -10,20 +10,18 @@ from scipy.sparse import issparse
 from sklearn.decomposition import PCA
 from sklearn.utils import check_array
 
-from coreclust._inspection.tables import item_strengths
-
 if TYPE_CHECKING:
-    from coreclust.answers import CoreAnswers
+    from coreclust.core_clustering import CoreClustering
 
 
-def ordered_items(fitted: CoreAnswers, at_most: int) -> NDArray[np.intp]:
-    """Return the items by cluster, the strongest first, trimmed ones last.
+def ordered_items(fitted: CoreClustering, at_most: int) -> NDArray[np.intp]:
+    """Return the items ordered by cluster, strongest first, with trimmed items last.
 
-    If there are more than `at_most`, some are left out: each cluster keeps its share of items,
-    and at least one, spread evenly from its strongest to its weakest. The same every time.
+    If there are more than `at_most`, a proportional number (at least one) is selected from each
+    cluster, spread evenly from its strongest to its weakest item. The selection is not random.
     """
-    strengths = np.nan_to_num(item_strengths(fitted), nan=-1.0)
-    clusters = np.where(fitted.reference_labels_ < 0, len(fitted.cores_), fitted.reference_labels_)
+    strengths = np.nan_to_num(fitted.strengths_, nan=-1.0)
+    clusters = np.where(fitted.reference_labels_ < 0, fitted.n_clusters_, fitted.reference_labels_)
     order = np.lexsort((-strengths, clusters))
     if order.size <= at_most:
         return order
@@ -40,7 +38,7 @@ def ordered_items(fitted: CoreAnswers, at_most: int) -> NDArray[np.intp]:
 
 
 def check_positions(positions: ArrayLike, n_items: int) -> NDArray[np.float64]:
-    """Return positions chosen by the user."""
+    """Return the positions given by the user, after checking them."""
     places = check_array(positions, dtype=np.float64, input_name="positions")
     if places.shape[1] != 2:
         raise ValueError(f"positions must have 2 columns, got {places.shape[1]}.")
@@ -48,11 +46,11 @@ def check_positions(positions: ArrayLike, n_items: int) -> NDArray[np.float64]:
     return places
 
 
-def project(fitted: CoreAnswers, X: Any) -> tuple[NDArray[np.float64], tuple[str, str]]:
+def project(fitted: CoreClustering, X: Any) -> tuple[NDArray[np.float64], tuple[str, str]]:
     """Return where to draw each item, and the names of the axes.
 
-    Two features are drawn as they are, one against the strength of the items, and more as
-    their first two principal components.
+    Two features are used as they are. A single feature is drawn against the strength of the
+    items. More features are reduced to their first two principal components.
     """
     data = check_array(X, dtype=np.float64, accept_sparse="csr", input_name="X")
     _check_rows(data, "X", fitted.labels_.size)
@@ -63,10 +61,10 @@ def project(fitted: CoreAnswers, X: Any) -> tuple[NDArray[np.float64], tuple[str
             names = ["feature 1", "feature 2"][: dense.shape[1]]
         if dense.shape[1] == 2:
             return dense, (names[0], names[1])
-        strengths = np.nan_to_num(item_strengths(fitted))
+        strengths = np.nan_to_num(fitted.strengths_)
         return np.column_stack([dense[:, 0], strengths]), (names[0], "strength")
     solver = "arpack" if issparse(data) else "full"
-    with np.errstate(invalid="ignore"):  # items that are all alike have no variance to explain
+    with np.errstate(invalid="ignore"):  # identical items have no variance to explain
         pca = PCA(2, svd_solver=solver, random_state=0).fit(data)
     shares = np.nan_to_num(pca.explained_variance_ratio_)
     return pca.transform(data), (

@@ -1,32 +1,34 @@
-"""The paper's scatter plot: filled core, open weak, starred trimmed items."""
+"""Draws the paper's scatter plot of core, weak and trimmed items."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from coreclust.core_clustering import CoreClustering
 from coreclust.plotting._items import check_positions, project
 from coreclust.plotting._style import TRIMMED_COLOR, look_of, new_axes, plain, side_legend, tidy
+
+if TYPE_CHECKING:
+    from coreclust.core_clustering import CoreClustering
 
 
 class CoreClusterDisplay:
     """Scatter plot of a core clustering.
 
-    One marker shape and color a cluster: filled for core items, open for weak points,
-    gray stars for trimmed items. Use :meth:`from_estimator` to make one.
+    Each cluster has its own color and marker shape. Core items are filled, weak items are open,
+    and trimmed items are gray stars. Use :meth:`from_estimator` to make one.
 
     Parameters
     ----------
     positions : ndarray of shape (n_items, 2)
-        Where to draw each item.
+        Coordinates of each item in the plot.
     labels : ndarray of int of shape (n_items,)
-        Core of each item, -1 for none.
+        Core label of each item, -1 for items in no core.
     reference_labels : ndarray of int of shape (n_items,)
-        Cluster of each item, -1 for trimmed items.
+        Cluster label of each item, -1 for trimmed items.
     cluster_names : ndarray of shape (n_clusters,)
     axis_names : tuple of two str
 
@@ -75,14 +77,14 @@ class CoreClusterDisplay:
         Parameters
         ----------
         estimator : CoreClustering
-            Fitted.
+            A fitted estimator.
         X : array-like of shape (n_items, n_features), default=None
-            The data. Two features are drawn as they are, one against the strength of the
-            items, and more are reduced to their first two principal components.
+            The data. Two features are drawn as they are, a single feature against the strength
+            of the items, and more features as their first two principal components.
         positions : array-like of shape (n_items, 2), default=None
-            Where to draw the items instead, for instance a UMAP embedding.
+            Coordinates to draw the items at instead, for instance a UMAP embedding.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            The axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -106,7 +108,7 @@ class CoreClusterDisplay:
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> CoreClusterDisplay:
-        """Draw on `ax`, or on a new figure."""
+        """Draw on `ax`, or on a new figure if it is None."""
         if ax is None:
             ax = new_axes()
         size, edge = _marker_size(len(self.positions))
@@ -114,12 +116,7 @@ class CoreClusterDisplay:
             core = self.labels == cluster
             weak = (self.reference_labels == cluster) & ~core
             look = look_of(cluster)
-            style = {
-                "marker": look.marker,
-                "edgecolors": look.color,
-                "linewidths": edge,
-                "s": size,
-            }
+            style = {"marker": look.marker, "edgecolors": look.color, "linewidths": edge, "s": size}
             ax.scatter(
                 *self.positions[core].T,
                 facecolors=look.color,
@@ -127,7 +124,7 @@ class CoreClusterDisplay:
                 **style,
             )
             if weak.any():
-                # On top: they are fewer, and they are what one looks for.
+                # On top, because weak items are fewer and of more interest.
                 ax.scatter(
                     *self.positions[weak].T,
                     facecolors="white",
@@ -148,12 +145,11 @@ class CoreClusterDisplay:
         ax.set(xlabel=plain(self.axis_names[0], 60), ylabel=plain(self.axis_names[1], 60))
         tidy(ax)
         self._legend(ax)
-        self.ax_ = ax
-        self.figure_ = ax.figure
+        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _legend(self, ax: Any) -> None:
-        """Write a row a cluster, with a filled and an open marker."""
+        """Add one row per cluster, with a filled and an open marker."""
         from matplotlib.legend_handler import HandlerTuple
 
         handles, texts = [], []
@@ -182,7 +178,7 @@ def _marker(shape: str, edge: str, face: str) -> Any:
 
 
 def _marker_size(n_items: int) -> tuple[float, float]:
-    """Return the area and the line width of a marker: the more items, the smaller."""
+    """Return the area and the line width of markers, smaller for more items."""
     if n_items <= 500:
         return 26.0, 0.9
     area = max(26.0 * 500 / n_items, 5.0)

@@ -1,4 +1,4 @@
-"""Pictures of a choice: the stability at every number of clusters, and algorithms side by side."""
+"""Plots for choosing the number of clusters and the algorithm."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coreclust._inspection.verdict import percent
+from coreclust._utils.text import percent
 from coreclust.plotting._style import COLORS, new_axes, plain, side_legend, tidy
 
 if TYPE_CHECKING:
@@ -21,19 +21,19 @@ _TITLES = {
 
 
 class ClusterNumberDisplay:
-    """The stability of the data at every number of clusters, and what chance gives.
+    """Plot of the stability at each number of clusters, for the data and for null data.
 
     Parameters
     ----------
     k : ndarray of int of shape (n_k,)
     measured : ndarray of shape (n_k,)
-        What decides, of the data.
-    referenced : ndarray of shape (n_references, n_k)
-        The same of data without structure.
+        The value of the criterion for the data.
+    null_measures : ndarray of shape (n_nulls, n_k)
+        The value of the criterion for each null dataset (data without structure).
     n_clusters : int or None
-        The number recommended.
+        The recommended number of clusters.
     title : str
-        What decides, in words.
+        The name of the criterion, used as the label of the axis.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class ClusterNumberDisplay:
     >>> from coreclust.model_selection import select_n_clusters
     >>> from coreclust.plotting import ClusterNumberDisplay
     >>> X = np.random.default_rng(0).random((60, 2))
-    >>> number = select_n_clusters(None, X, range(2, 5), n_references=5, random_state=0)
+    >>> number = select_n_clusters(None, X, range(2, 5), n_nulls=5, random_state=0)
     >>> display = ClusterNumberDisplay.from_selection(number)
     >>> display.figure_.savefig("number.png")  # doctest: +SKIP
     """
@@ -55,25 +55,25 @@ class ClusterNumberDisplay:
         self,
         k: NDArray[np.int64],
         measured: NDArray[np.float64],
-        referenced: NDArray[np.float64],
+        null_measures: NDArray[np.float64],
         n_clusters: int | None,
         title: str,
     ) -> None:
         self.k = k
         self.measured = measured
-        self.referenced = referenced
+        self.null_measures = null_measures
         self.n_clusters = n_clusters
         self.title = title
 
     @classmethod
     def from_selection(cls, number: ClusterNumber, *, ax: Any = None) -> ClusterNumberDisplay:
-        """Draw what :func:`~coreclust.model_selection.select_n_clusters` found.
+        """Draw the result of :func:`~coreclust.model_selection.select_n_clusters`.
 
         Parameters
         ----------
         number : ClusterNumber
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            The axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -82,18 +82,18 @@ class ClusterNumberDisplay:
         return cls(
             number.k,
             number.measured[number.criterion],
-            number.referenced[number.criterion],
+            number.null_measures[number.criterion],
             number.n_clusters,
             _TITLES[number.criterion],
         ).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> ClusterNumberDisplay:
-        """Draw on `ax`, or on a new figure."""
+        """Draw on `ax`, or on a new figure if it is None."""
         if ax is None:
             ax = new_axes()
-        least, most = self.referenced.min(axis=0), self.referenced.max(axis=0)
-        middle = self.referenced.mean(axis=0)
-        # Bars, not a band: with a single k a band would have no width.
+        least, most = self.null_measures.min(axis=0), self.null_measures.max(axis=0)
+        middle = self.null_measures.mean(axis=0)
+        # Bars and not a band, which would have no width if there is a single k.
         (chance,) = ax.plot(self.k, middle, "s--", color="0.35", markerfacecolor="white", ms=5)
         ax.errorbar(
             self.k,
@@ -106,7 +106,7 @@ class ClusterNumberDisplay:
             zorder=1,
         )
         (data,) = ax.plot(self.k, self.measured, "o-", color=COLORS[0], zorder=3)
-        handles, texts = [data, chance], ["the data", "without structure:\nmean and range"]
+        handles, texts = [data, chance], ["data", "null data:\nmean and range"]
         chosen = np.flatnonzero(self.k == self.n_clusters)
         if chosen.size:
             (ring,) = ax.plot(
@@ -134,14 +134,14 @@ class ClusterNumberDisplay:
 
 
 class ComparisonDisplay:
-    """The weak items that algorithms leave, and where the algorithms agree.
+    """Plot of the weak fraction of several algorithms and of their agreement.
 
     Parameters
     ----------
     names : list of str
     weak_fraction : ndarray of shape (n_algorithms,)
     agreement : ndarray of shape (n_algorithms, n_algorithms)
-        Share of the items that two algorithms judge alike.
+        Share of the items that are core under both algorithms or under neither.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ class ComparisonDisplay:
 
     @classmethod
     def from_comparison(cls, comparison: AlgorithmComparison) -> ComparisonDisplay:
-        """Draw what :func:`~coreclust.model_selection.compare_algorithms` found.
+        """Draw the result of :func:`~coreclust.model_selection.compare_algorithms`.
 
         Parameters
         ----------
@@ -209,16 +209,10 @@ class ComparisonDisplay:
         for i in range(n):
             for j in range(n):
                 share = self.agreement[i, j]
-                table.text(
-                    j,
-                    i,
-                    f"{share:.2f}",
-                    ha="center",
-                    va="center",
-                    color="white" if share > 0.6 else "black",
-                )
+                color = "white" if share > 0.6 else "black"
+                table.text(j, i, f"{share:.2f}", ha="center", va="center", color=color)
         table.set(xticks=np.arange(n), yticks=np.arange(n), xticklabels=names, yticklabels=names)
-        table.set_title("items judged alike (core or not)", fontsize=10)
+        table.set_title("share of items with the same status\n(core or not core)", fontsize=10)
         table.spines[:].set_visible(False)
         table.tick_params(length=0)
         if n > 4:

@@ -1,36 +1,37 @@
-"""How firmly items sit in their clusters."""
+"""Plots the strength of items in their clusters."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from coreclust._inspection.tables import item_strengths
-from coreclust.core_clustering import CoreClustering
 from coreclust.plotting._style import WEAK_HATCH, look_of, new_axes, plain, status_legend, tidy
 
+if TYPE_CHECKING:
+    from coreclust.core_clustering import CoreClustering
+
 _N_BINS = 40
-_TALLEST = 0.85  # of the way to the row above
+_TALLEST = 0.85  # height of the highest bar, as a share of the distance between rows
 
 
 class StrengthDisplay:
-    """Distribution of the strength of items, a row a cluster, core and weak items apart.
+    """Histograms of the strength of core and weak items, one row per cluster.
 
-    The strength of an item is the share of its meetings with members of its cluster, over all
-    resamples, in which they had the same label. In each row the highest bar has the same
-    height. Use :meth:`from_estimator` to make one.
+    The strength of an item says how often it is clustered together with the other members of
+    its cluster, as a share of all cases in which a resample contains both. The highest bar of
+    each row has the same height. Use :meth:`from_estimator` to make one.
 
     Parameters
     ----------
     strengths : ndarray of shape (n_items,)
-        NaN for an item that never met another of its cluster: it is not drawn.
+        Strength of each item. Items with NaN are not drawn.
     labels : ndarray of int of shape (n_items,)
-        Core of each item, -1 for none.
+        Core label of each item, -1 for items in no core.
     reference_labels : ndarray of int of shape (n_items,)
-        Cluster of each item, -1 for trimmed items.
+        Cluster label of each item, -1 for trimmed items.
     cluster_names : ndarray of shape (n_clusters,)
 
     Attributes
@@ -68,9 +69,9 @@ class StrengthDisplay:
         Parameters
         ----------
         estimator : CoreClustering
-            Fitted.
+            A fitted estimator.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default, the taller the more clusters.
+            The axes to draw on; by default a new figure, taller for more clusters.
 
         Returns
         -------
@@ -78,14 +79,14 @@ class StrengthDisplay:
         """
         check_is_fitted(estimator)
         return cls(
-            item_strengths(estimator),
+            estimator.strengths_,
             estimator.labels_,
             estimator.reference_labels_,
             estimator.cluster_names_,
         ).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> StrengthDisplay:
-        """Draw on `ax`, or on a new figure."""
+        """Draw on `ax`, or on a new figure if it is None."""
         n_clusters = len(self.cluster_names)
         if ax is None:
             ax = new_axes(height=min(max(1.2 + 0.5 * n_clusters, 2.6), 30))
@@ -103,8 +104,7 @@ class StrengthDisplay:
         tidy(ax)
         ax.spines["left"].set_visible(False)
         status_legend(ax)
-        self.ax_ = ax
-        self.figure_ = ax.figure
+        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _bins(self) -> NDArray[np.float64]:

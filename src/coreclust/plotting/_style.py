@@ -1,14 +1,14 @@
-"""What all pictures share: colors, markers, a new figure, and where the legend goes."""
+"""Colors, markers, figures and legends that all plots share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from coreclust._inspection.verdict import shorten
+from coreclust._utils.text import shorten
 
-# Okabe and Ito's palette, which color-blind people can tell apart, without its yellow. In gray
-# some of its colors look alike: markers and dashes, of which there are not equally many, differ.
+# Okabe and Ito's palette for color-blind readers, without its yellow. Some of its colors look
+# alike in gray. There are not equally many colors, markers and dashes, so combinations repeat late.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vP<>hX"
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
@@ -17,11 +17,11 @@ TRIMMED_COLOR = "0.45"
 TRIMMED_FACE = "0.75"
 
 _LONGEST_NAME = 24
-_LARGE_LEGEND, _LARGEST_LEGEND = 16, 29  # rows that fit in 10 and in 7 points
+_LARGE_LEGEND, _LARGEST_LEGEND = 16, 29  # rows that fit in 9 and in 7 points
 
 
 class Look(NamedTuple):
-    """How a cluster is drawn."""
+    """Color, marker and dashes of a cluster."""
 
     color: str
     marker: str
@@ -29,7 +29,7 @@ class Look(NamedTuple):
 
 
 def look_of(cluster: int) -> Look:
-    """Return the look of a cluster, by its code."""
+    """Return the look of a cluster, given its label."""
     return Look(
         COLORS[cluster % len(COLORS)],
         MARKERS[cluster % len(MARKERS)],
@@ -38,25 +38,25 @@ def look_of(cluster: int) -> Look:
 
 
 def plain(name: Any, longest: int = _LONGEST_NAME) -> str:
-    """Return a name to be drawn as it is: short, and without meaning to matplotlib."""
-    # Dollar signs would start a formula, and half of one is an error.
+    """Return a name shortened and escaped for matplotlib."""
+    # A dollar sign would start a formula; a single one would be an error.
     return shorten(name, longest).replace("$", r"\$")
 
 
 def new_axes(width: float = 7.0, height: float = 4.4) -> Any:
-    """Return axes on a new figure of some inches."""
+    """Return axes on a new figure of the given size in inches."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError(
             "Plots need matplotlib; install it with: pip install 'coreclust[plot]'"
         ) from error
-    # Not through pyplot: nothing to close, and no display needed.
+    # Without pyplot, so that nothing has to be closed and no display is needed.
     return Figure(figsize=(width, height), layout="constrained", dpi=120).add_subplot()
 
 
 def side_legend(ax: Any, handles: Sequence[Any], labels: Sequence[str], **options: Any) -> None:
-    """Put a legend to the right of the axes, where no data is; cut it if it is too long."""
+    """Put a legend to the right of the axes; cut it if it is too long."""
     n_rows = len(labels)
     handles, labels = list(handles), list(labels)
     small = n_rows > _LARGE_LEGEND
@@ -77,7 +77,7 @@ def side_legend(ax: Any, handles: Sequence[Any], labels: Sequence[str], **option
 
 
 def status_legend(ax: Any, *, with_trimmed: bool = False) -> None:
-    """Say how bars of core, weak and trimmed items look."""
+    """Add a legend for bars of core, weak and trimmed items."""
     from matplotlib.patches import Patch
 
     dark = "0.3"
@@ -93,7 +93,7 @@ def status_legend(ax: Any, *, with_trimmed: bool = False) -> None:
 
 
 def tidy(ax: Any) -> None:
-    """Take away the lines of the frame that say nothing."""
+    """Remove the top and right lines of the frame."""
     ax.spines[["top", "right"]].set_visible(False)
 
 

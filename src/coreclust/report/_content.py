@@ -1,4 +1,4 @@
-"""What a report shows, as plain data: nothing here knows of HTML."""
+"""Collects the content of a report as plain data, without HTML."""
 
 from __future__ import annotations
 
@@ -15,87 +15,78 @@ from numpy.typing import ArrayLike, NDArray
 
 from coreclust import __version__
 from coreclust._inspection.closest import closest_clusters
-from coreclust._inspection.path import CorePath
-from coreclust._inspection.tables import item_strengths
-from coreclust._inspection.verdict import cluster_name, shorten
+from coreclust._inspection.path import CorePath, path_to_draw, reachable_alphas
+from coreclust._inspection.verdict import cluster_name
 from coreclust._utils.frames import is_pandas_frame
-from coreclust.answers import path_to_draw
+from coreclust._utils.text import shorten
 from coreclust.plotting._items import check_positions, ordered_items, project
 
 if TYPE_CHECKING:
-    from coreclust.answers import CoreAnswers
+    from coreclust.core_clustering import CoreClustering
 
 MAX_ITEMS = 10_000
-MAX_TEXT = 200  # characters of an id or a name
+MAX_TEXT = 200  # characters in the id of an item or the name of a cluster
 _MAX_EXACT = 2**53  # larger whole numbers are not exact in JavaScript
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where items are drawn.
-
-    Attributes
-    ----------
-    positions : ndarray of shape (n_items, 2)
-    axis_names : tuple of two str
-    note : str
-        What the picture is, in words.
-    """
+    """The positions at which items are drawn."""
 
     positions: NDArray[np.float64]
     axis_names: tuple[str, str]
-    note: str
+    note: str  # a sentence for the reader that says what the positions are
 
 
-def lay_out(fitted: CoreAnswers, X: Any, positions: ArrayLike | None) -> Layout:
-    """Decide where to draw the items: as told, from the data, or else by their strength."""
+def lay_out(fitted: CoreClustering, X: Any, positions: ArrayLike | None) -> Layout:
+    """Place the items by the given positions, by the data, or else by their strength."""
     if positions is not None:
         places = check_positions(positions, fitted.labels_.size)
-        return Layout(places, ("", ""), "Items are drawn where the author of the report put them.")
+        return Layout(places, ("", ""), "The author of the report chose where items are drawn.")
     if X is not None:
         return _from_data(fitted, X)
     if fitted._frame is not None:
         try:
             return _from_data(fitted, fitted._frame)
-        except (TypeError, ValueError):  # columns that are not numbers, for instance
+        except (TypeError, ValueError):  # for instance, columns that are not numbers
             pass
-    strengths = np.nan_to_num(item_strengths(fitted))
-    clusters = np.where(fitted.reference_labels_ < 0, len(fitted.cores_), fitted.reference_labels_)
-    # Spread by position: the golden ratio keeps neighbors apart, and it is no random number.
+    strengths = np.nan_to_num(fitted.strengths_)
+    clusters = np.where(fitted.reference_labels_ < 0, fitted.n_clusters_, fitted.reference_labels_)
+    # Multiples of the golden ratio spread the items of a cluster evenly, without randomness.
     spread = 0.7 * ((np.arange(clusters.size) * 0.6180339887498949) % 1 - 0.5)
     return Layout(
         np.column_stack([clusters + spread, strengths]),
-        ("cluster, from left to right", "strength"),
-        "The data was not at hand, so items are drawn by cluster and strength.",
+        ("cluster, in the order of the table", "strength"),
+        "The data was not available, so items are drawn by cluster and strength.",
     )
 
 
-def _from_data(fitted: CoreAnswers, X: Any) -> Layout:
+def _from_data(fitted: CoreClustering, X: Any) -> Layout:
     places, names = project(fitted, X)
     n_features = X.shape[1] if hasattr(X, "shape") else len(X[0])
     notes = {
-        1: "The one feature is drawn against the strength of the items.",
+        1: "The single feature is drawn against the strength of the items.",
         2: "The two features are drawn as they are.",
     }
-    more = f"The first two principal components of {n_features} features."
+    more = f"Axes: the first two principal components of {n_features} features."
     return Layout(places, names, notes.get(n_features, more))
 
 
-def check_ids(fitted: CoreAnswers, ids: Any) -> list[str | int | float]:
-    """Return a name an item: as given, or the index of the data, or its position."""
+def check_ids(fitted: CoreClustering, ids: Any) -> list[str | int | float]:
+    """Return one name per item: as given, from the index of the data, or its position."""
     n_items = fitted.labels_.size
     if ids is None:
-        frame = fitted._frame
+        frame: Any = fitted._frame
         ids = frame.index if is_pandas_frame(frame) else range(n_items)
     elif isinstance(ids, (str, bytes)) or not hasattr(ids, "__len__"):
-        raise TypeError(f"ids must be one name an item, in a list or array, got {shorten(ids)!r}.")
+        raise TypeError(f"ids must be a list or array of one name per item, got {shorten(ids)!r}.")
     if len(ids) != n_items:
-        raise ValueError(f"ids must name each of {n_items} items, got {len(ids)}.")
+        raise ValueError(f"ids must have one name for each of {n_items} items, got {len(ids)}.")
     return [_plain(value) for value in ids]
 
 
 def _plain(value: Any) -> str | int | float:
-    """Return a name as a number or as text that any file can hold."""
+    """Return a name as a number or as text that can be written to a file."""
     if isinstance(value, (bool, np.bool_)):
         return str(value)
     if isinstance(value, numbers.Integral):
@@ -107,15 +98,15 @@ def _plain(value: Any) -> str | int | float:
 
 
 def clean(text: str) -> str:
-    """Return text that UTF-8 can hold: half a surrogate pair becomes a question mark."""
+    """Return text that UTF-8 can encode; unpaired surrogates become question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def report_path(fitted: CoreAnswers) -> CorePath:
-    """Return the cores along the usual alphas and the fitted one, there the fitted cores."""
-    alphas = np.union1d(fitted._reachable_alphas(), [fitted.alpha])
+def report_path(fitted: CoreClustering) -> CorePath:
+    """Return the cores at the default alphas and, unchanged, the fitted cores at the fitted one."""
+    alphas = np.union1d(reachable_alphas(fitted), [fitted.alpha])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the report says which alphas lack a proof
+        warnings.simplefilter("ignore")  # the report says at which alphas a proof is missing
         path = path_to_draw(fitted, alphas)
     place = int(np.flatnonzero(path.values == fitted.alpha)[0])
     path.cores[place] = fitted.cores_
@@ -124,11 +115,11 @@ def report_path(fitted: CoreAnswers) -> CorePath:
 
 
 def chart_data(
-    fitted: CoreAnswers, path: CorePath, layout: Layout, ids: list[Any], items: NDArray[np.intp]
+    fitted: CoreClustering, path: CorePath, layout: Layout, ids: list[Any], items: NDArray[np.intp]
 ) -> dict[str, Any]:
-    """Return all that the script of the page needs, ready for JSON."""
+    """Return the data that the script of the page needs, ready for JSON."""
     closest, shares = closest_clusters(fitted, items)
-    sizes = path.core_sizes.reshape(path.values.size, len(fitted.cores_))
+    sizes = path.core_sizes.reshape(path.values.size, fitted.n_clusters_)
     return {
         "alphas": path.values.tolist(),
         "fitted": int(np.flatnonzero(path.values == fitted.alpha)[0]),
@@ -139,7 +130,7 @@ def chart_data(
         "clusters": [
             {
                 "name": _short(_plain(fitted.cluster_names_[core.label])),
-                "size": core.size,
+                "size": core.n_items,
                 "cores": sizes[:, place].tolist(),
             }
             for place, core in enumerate(fitted.cores_)
@@ -149,7 +140,7 @@ def chart_data(
             "x": _rounded(layout.positions[items, 0]),
             "y": _rounded(layout.positions[items, 1]),
             "cluster": fitted.reference_labels_[items].tolist(),
-            "strength": _rounded(item_strengths(fitted)[items]),
+            "strength": _rounded(fitted.strengths_[items]),
             "closest": closest.tolist(),
             "share": _rounded(shares),
             "core": core_switches(path.labels[:, items] >= 0),
@@ -158,24 +149,10 @@ def chart_data(
 
 
 def core_switches(inside: NDArray[np.bool_]) -> list[int | list[int]]:
-    """Return at which places of a path each item enters, leaves and enters the cores again.
+    """Return the places of a path at which each item enters or leaves a core.
 
-    Parameters
-    ----------
-    inside : ndarray of bool of shape (n_values, n_items)
-
-    Returns
-    -------
-    switches : list of int or list of int
-        One whole number for an item that enters once and stays, or -1 if it never enters;
-        otherwise all places at which it switches.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from coreclust.report._content import core_switches
-    >>> core_switches(np.array([[0, 0, 1], [1, 0, 0], [1, 0, 1]], dtype=bool))
-    [1, -1, [0, 1, 2]]
+    `inside` is of shape (n_values, n_items). An item that enters once and stays gets one number,
+    an item that never enters gets -1, and any other item gets the list of its places.
     """
     before = np.vstack([np.zeros((1, inside.shape[1]), dtype=bool), inside[:-1]])
     changes = (inside != before).T
@@ -186,23 +163,23 @@ def core_switches(inside: NDArray[np.bool_]) -> list[int | list[int]]:
     return first
 
 
-def shown_items(fitted: CoreAnswers) -> NDArray[np.intp]:
-    """Return the items that are drawn and listed, ascending."""
+def shown_items(fitted: CoreClustering) -> NDArray[np.intp]:
+    """Return the items that are drawn and listed, in ascending order."""
     return np.sort(ordered_items(fitted, MAX_ITEMS))
 
 
-def cluster_rows(fitted: CoreAnswers) -> list[dict[str, Any]]:
-    """Return the table of clusters."""
+def cluster_rows(fitted: CoreClustering) -> list[dict[str, Any]]:
+    """Return the rows of the table of clusters."""
     summary = fitted.summary()
     together = [float(share) for share in summary["all_together"]]
     return [
         {
             "code": place,
             "name": clean(cluster_name(fitted, core)),
-            "size": core.size,
-            "core": core.core.size,
-            "weak": core.size - core.core.size,
-            "weak_share": 1 - core.core.size / core.size,
+            "n_items": core.n_items,
+            "n_core": core.n_core,
+            "n_weak": core.n_weak,
+            "weak_fraction": core.n_weak / core.n_items,
             "together": share if share == share else None,
             "bound": core.upper_bound,
             "optimal": core.optimal,
@@ -211,16 +188,13 @@ def cluster_rows(fitted: CoreAnswers) -> list[dict[str, Any]]:
     ]
 
 
-def how_made(fitted: CoreAnswers, path: CorePath) -> list[tuple[str, str]]:
-    """Return what is needed to make the answer again, as pairs of a name and a text."""
+def how_made(fitted: CoreClustering, path: CorePath) -> list[tuple[str, str]]:
+    """Return the settings that reproduce the result, as pairs of a name and a text."""
     unproven = sum(not core.optimal for core in fitted.cores_)
     on_path = sum(any(not core.optimal for core in cores) for cores in path.cores)
-    proof = "all cores" if not unproven else f"all but {unproven} of {len(fitted.cores_)} cores"
+    proof = "all cores" if not unproven else f"all but {unproven} of {fitted.n_clusters_} cores"
     if on_path:
-        proof += f"; at {on_path} of the {path.values.size} alphas of the slider, not all"
-    confidence = "none: the estimate is taken at its word"
-    if fitted.confidence is not None:
-        confidence = f"{fitted.confidence:g}, {fitted.guarantee}"
+        proof += f"; not all cores at {on_path} of the {path.values.size} alphas of the slider"
     limit = "none" if fitted.time_limit is None else f"{fitted.time_limit:g} s"
     versions = (
         f"coreclust {__version__}, scikit-learn {sklearn.__version__}, "
@@ -231,13 +205,13 @@ def how_made(fitted: CoreAnswers, path: CorePath) -> list[tuple[str, str]]:
         ("Features", f"{fitted.n_features_in_:,}" if hasattr(fitted, "n_features_in_") else ""),
         ("Estimator", _describe(fitted._estimator())),
         ("Resampling", _describe(fitted.resampling)),
-        ("Samples, m", f"{fitted.ensemble_.n_resamples:,}"),
-        ("Samples left out", f"{fitted.n_dropped_resamples_:,}"),
+        ("Resamples", f"{fitted.ensemble_.n_resamples:,}"),
+        ("Failed resamples", f"{fitted.n_dropped_resamples_:,}"),
         ("Seed", _describe(fitted.random_state)),
         ("Alpha", f"{fitted.alpha:g}"),
-        ("Confidence", confidence),
-        ("Noise", fitted.noise),
-        ("Proven largest", proof),
+        ("Confidence", fitted.rule_.describe()),
+        ("Noise rule", fitted.noise),
+        ("Proven to be largest possible", proof),
         ("Time limit of the search", limit),
         ("Engine", fitted.engine_),
         ("Versions", versions),
@@ -246,7 +220,7 @@ def how_made(fitted: CoreAnswers, path: CorePath) -> list[tuple[str, str]]:
 
 
 def _describe(value: Any) -> str:
-    """Return an estimator with all its parameters, the name of a function, or the value."""
+    """Return a value as text: all parameters of an estimator, the name of a function."""
     if isinstance(value, str):
         return value
     if callable(value) and not hasattr(value, "get_params"):
@@ -260,5 +234,5 @@ def _short(value: Any) -> Any:
 
 
 def _rounded(values: NDArray[np.float64]) -> list[float | None]:
-    """Return numbers with five digits, and None for those that are none."""
+    """Return numbers rounded to five digits, with None for NaN and infinity."""
     return [float(f"{value:.5g}") if np.isfinite(value) else None for value in values.tolist()]

@@ -1,4 +1,4 @@
-"""From a fitted estimator to one HTML file that needs nothing else."""
+"""Renders the report of a fitted estimator as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from coreclust._inspection.verdict import explanation, headline, shorten
+from coreclust._inspection.verdict import explanation, headline
 from coreclust._utils.files import write_whole
+from coreclust._utils.text import shorten
 from coreclust.plotting._style import COLORS
 from coreclust.report import _content as content
+from coreclust.report._figures import draw_figures
 
 if TYPE_CHECKING:
     from coreclust.core_clustering import CoreClustering
 
-# Lighter than on paper, for a dark page.
+# Lighter than the colors of plots, for the dark color scheme.
 _DARK_COLORS = ("#4aa3df", "#f07b2e", "#2cc295", "#e39ac2", "#f0b429", "#8fd0f5", "#e8e8e8")
 _DEFAULT_TITLE = "Core clusters"
-# Inside a script element these would end it, or mean something to old readers of JavaScript.
+# In a script element, these could end the element or, in old browsers, a line of code.
 _ESCAPES = {
     "<": "\\u003c",
     ">": "\\u003e",
@@ -42,12 +44,14 @@ def write_report(
     title: str | None = None,
     positions: Any = None,
 ) -> None:
-    """Write a report, whole or not at all; see :meth:`coreclust.CoreClustering.to_html`.
+    """Write a report to a file; see :meth:`coreclust.CoreClustering.to_html`.
 
     Parameters
     ----------
     fitted : CoreClustering
-    path : path
+        A fitted estimator.
+    path : str or path-like
+        The file. It is written completely or not at all.
     X, ids, title, positions
         As for :meth:`coreclust.CoreClustering.to_html`.
 
@@ -80,6 +84,7 @@ def report_html(
     Parameters
     ----------
     fitted : CoreClustering
+        A fitted estimator.
     X, ids, title, positions
         As for :meth:`coreclust.CoreClustering.to_html`.
 
@@ -106,8 +111,6 @@ def report_html(
     names = content.check_ids(fitted, ids)
     layout = content.lay_out(fitted, X, positions)
     environment, bundle = _libraries()
-    from coreclust.report._images import draw_images  # needs matplotlib, which was looked for
-
     items = content.shown_items(fitted)
     path = content.report_path(fitted)
     data = content.chart_data(fitted, path, layout, names, items)
@@ -127,7 +130,7 @@ def report_html(
         n_cut=n_cut,
         longest=content.MAX_TEXT,
         made=content.how_made(fitted, path),
-        images=draw_images(fitted, path, layout, items),
+        figures=draw_figures(fitted, path, layout, items),
         n_colors=len(COLORS),
         markers=_MARKERS,
         data=_as_script_data(data),
@@ -139,14 +142,14 @@ def report_html(
 
 
 def _libraries() -> tuple[Any, str]:
-    """Return the templates and the charts' code; say what to install if something is missing."""
+    """Return the templates and the code of the charts; raise if a package is missing."""
     try:
         import jinja2
         import matplotlib as mpl  # noqa: F401
         import vl_convert  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            f"Reports need {error.name}; install what they need with: "
+            f"Reports need {error.name}; install all that they need with: "
             "pip install 'coreclust[report]'"
         ) from error
     environment = jinja2.Environment(
@@ -161,11 +164,11 @@ def _libraries() -> tuple[Any, str]:
 
 @cache
 def _chart_bundle() -> str:
-    """Return Vega, with the interpreter that makes do without eval, as one script."""
+    """Return Vega as one script, with its interpreter that works without eval."""
     import vl_convert
 
     code = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    # In a function, so that none of its thousands of names is global.
+    # In a function, so that its names are not global.
     return _inert(f"(function () {{'use strict';{code}\n}})();")
 
 
@@ -174,12 +177,12 @@ def _asset(name: str) -> str:
 
 
 def _inert(code: str) -> str:
-    """Return code of ours that cannot end the element it stands in."""
+    """Return code that cannot end the HTML element that contains it."""
     return code.replace("\r", "").replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def _palette() -> str:
-    """Return the colors of clusters as style."""
+    """Return the colors of clusters as CSS variables."""
     light = "".join(f"--c{place}:{color};" for place, color in enumerate(COLORS))
     dark = "".join(f"--c{place}:{color};" for place, color in enumerate(_DARK_COLORS))
     return f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
@@ -199,7 +202,7 @@ def _trusted(text: str) -> Any:
 
 
 def _policy(scripts: list[str], style: str) -> str:
-    """Return what the page may do: run our scripts, use our style, show its own pictures."""
+    """Return the content security policy: only our scripts and style, and embedded pictures."""
     sources = " ".join(_hash(script) for script in scripts)
     return (
         f"default-src 'none'; script-src {sources}; style-src {_hash(style)}; img-src data:; "
@@ -211,7 +214,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-# The markers of plotting._style as paths in a box from -1 to 1, for the page.
+# The markers of plotting._style as SVG paths in a box from -1 to 1.
 _MARKERS = (
     "M1,0A1,1,0,1,1,-1,0A1,1,0,1,1,1,0Z",
     "M-0.85,-0.85H0.85V0.85H-0.85Z",

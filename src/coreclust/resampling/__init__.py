@@ -1,19 +1,16 @@
 """Resampling schemes: which items a resample holds, and which of them it labels."""
 
-from coreclust.resampling._schemes import (
-    Bootstrap,
-    KnownDistribution,
-    ParametricBootstrap,
-    SmoothedBootstrap,
-    Subsample,
-    check_resampling,
-    required_resamples,
-)
+from coreclust.resampling._bootstrap import Bootstrap, SmoothedBootstrap
+from coreclust.resampling._check import check_resampling, required_resamples
+from coreclust.resampling._distribution import KnownDistribution, ParametricBootstrap
+from coreclust.resampling._protocol import Scheme
+from coreclust.resampling._subsample import Subsample
 
 __all__ = [
     "Bootstrap",
     "KnownDistribution",
     "ParametricBootstrap",
+    "Scheme",
     "SmoothedBootstrap",
     "Subsample",
     "check_resampling",

@@ -1,85 +1,23 @@
-"""Core clusters of single cells: from an AnnData object and back into it."""
+"""Finds the core clusters of the cells of an AnnData object."""
 
 from __future__ import annotations
 
 import json
-import random
-import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn import config_context
-from sklearn.neighbors import kneighbors_graph
-from sklearn.utils import check_array
 
-from coreclust._inspection.tables import item_strengths
 from coreclust.core_clustering import CoreClustering
 from coreclust.resampling import Subsample
+from coreclust.single_cell._leiden import Leiden
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
 WEAK = "weak"
 TRIMMED = "trimmed"
-
-_ONE_AT_A_TIME = threading.Lock()  # igraph has one generator of random numbers a process
-
-
-@dataclass(frozen=True)
-class Leiden:
-    """Communities of the graph of nearest neighbors: a clustering function for cells.
-
-    The graph joins every cell with its nearest neighbors; an edge weighs the share of
-    neighbors that the two cells have in common. Needs the package igraph.
-
-    Parameters
-    ----------
-    n_neighbors : int, default=15
-    resolution : float, default=1.0
-        More of it makes more and smaller clusters.
-    n_iterations : int, default=2
-        Of the Leiden algorithm.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from coreclust.single_cell import Leiden
-    >>> labels = Leiden(resolution=0.5)(load_iris().data, random_state=0)
-    >>> labels.shape
-    (150,)
-    """
-
-    n_neighbors: int = 15
-    resolution: float = 1.0
-    n_iterations: int = 2
-
-    def __call__(self, Z: ArrayLike, random_state: int | None = None) -> NDArray[np.int64]:
-        """Return the community of every cell."""
-        igraph = _import_igraph()
-        cells = check_array(Z, ensure_min_samples=2)
-        n_neighbors = min(self.n_neighbors, len(cells) - 1)
-        near = kneighbors_graph(cells, n_neighbors, include_self=False, mode="connectivity")
-        shared = (near @ near.T).multiply(near.maximum(near.T)).tocoo()
-        upper = shared.row < shared.col
-        graph = igraph.Graph(
-            n=len(cells), edges=np.column_stack([shared.row, shared.col])[upper].tolist()
-        )
-        weights = (shared.data[upper] / (2 * n_neighbors - shared.data[upper])).tolist()
-        # igraph draws from one generator for all: Python's, of which it gets one of its own.
-        with _ONE_AT_A_TIME:
-            igraph.set_random_number_generator(random.Random(random_state))  # noqa: S311
-            try:
-                found = graph.community_leiden(
-                    objective_function="modularity",
-                    weights=weights,
-                    resolution=self.resolution,
-                    n_iterations=self.n_iterations,
-                )
-            finally:
-                igraph.set_random_number_generator(random)
-        return np.array(found.membership, dtype=np.int64)
 
 
 def core_clustering(
@@ -91,31 +29,32 @@ def core_clustering(
     resampling: Any = None,
     **parameters: Any,
 ) -> CoreClustering:
-    """Find the core clusters of cells and write them into the object.
+    """Find the core clusters of cells and write them into the AnnData object.
 
     Parameters
     ----------
     adata : AnnData
-        Changed in place: ``adata.obs[key_added]`` gets the core of every cell as a category,
-        "weak" for those in none; ``adata.obs[key_added + "_reference"]`` the cluster, "trimmed"
-        for cells that the clusterer left out, and ``adata.obs[key_added + "_strength"]`` how
-        often a cell sits with the others of its cluster. ``adata.uns[key_added]`` holds the
-        parameters and the table of clusters.
+        Changed in place. ``adata.obs[key_added]`` gets the core of every cell as a category,
+        "weak" for cells in no core; ``adata.obs[key_added + "_reference"]`` gets the cluster,
+        "trimmed" for cells in no cluster; ``adata.obs[key_added + "_strength"]`` gets how often
+        a cell is together with the other cells of its cluster. ``adata.uns[key_added]`` gets the
+        parameters and the summary of the clusters.
     estimator : clusterer or callable, default=None
-        None is :class:`Leiden` with its defaults.
+        None uses :class:`Leiden` with its defaults.
     use_rep : str, default="X_pca"
-        What of ``adata.obsm`` to cluster, or "X" for the matrix itself.
+        The key of ``adata.obsm`` to cluster, or "X" for ``adata.X``.
     key_added : str, default="core_cluster"
+        The name under which the results are stored.
     resampling : scheme, default=None
-        None is ``Subsample(0.8)``: duplicates, as a bootstrap has them, are nearest neighbors
-        of each other.
+        None uses ``Subsample(0.8)``. A bootstrap is not recommended, because its duplicates are
+        nearest neighbors of each other.
     **parameters : object
-        Of :class:`~coreclust.CoreClustering`: alpha, n_resamples, n_jobs, random_state, …
+        Passed to :class:`~coreclust.CoreClustering`: alpha, n_resamples, n_jobs, random_state, …
 
     Returns
     -------
     cc : CoreClustering
-        Fitted.
+        The fitted estimator.
 
     Examples
     --------
@@ -134,11 +73,11 @@ def core_clustering(
         **parameters,
     ).fit(X)
     names = np.asarray(cc.cluster_names_).astype(str)
-    with config_context(transform_output="pandas"):  # what AnnData can hold
+    with config_context(transform_output="pandas"):  # AnnData stores only pandas frames
         clusters = cc.summary().astype({"cluster": str})
     adata.obs[key_added] = _categories(cc.labels_, names, WEAK)
     adata.obs[f"{key_added}_reference"] = _categories(cc.reference_labels_, names, TRIMMED)
-    adata.obs[f"{key_added}_strength"] = item_strengths(cc)
+    adata.obs[f"{key_added}_strength"] = cc.strengths_
     adata.uns[key_added] = {
         "params": {
             "use_rep": use_rep,
@@ -160,26 +99,15 @@ def _representation(adata: Any, use_rep: str) -> Any:
         known = ", ".join(sorted(adata.obsm)) or "nothing"
         raise ValueError(
             f"use_rep={use_rep!r} is not in adata.obsm, which has {known}; compute it first, "
-            'or take use_rep="X".'
+            'or pass use_rep="X".'
         )
     return np.asarray(adata.obsm[use_rep])
 
 
 def _categories(labels: NDArray[np.int64], names: NDArray[np.str_], none: str) -> Any:
-    """Return the names of clusters as a category, `none` where there is none."""
+    """Return the cluster names of the items as a categorical, `none` for negative labels."""
     import pandas as pd
 
     words = np.append(names.astype(object), none)[labels]
     known = [name for name in names.tolist() if name != none]
     return pd.Categorical(words, categories=[*known, none]).remove_unused_categories()
-
-
-def _import_igraph() -> Any:
-    try:
-        import igraph
-    except ImportError as error:
-        raise ImportError(
-            "Leiden needs the package igraph: pip install 'coreclust[single-cell]', or pass "
-            "another estimator."
-        ) from error
-    return igraph

@@ -1,9 +1,9 @@
-"""Stability in the field's own terms, computed from the same ensemble as the cores.
+"""Established measures of stability, computed from the same ensemble as the cores.
 
-The Jaccard similarities of fpc's `clusterboot`, the item and cluster consensus of
-consensus clustering, its proportion of ambiguous pairs (PAC) and the adjusted Rand index
-between resamples. All are averages: a stable average allows for items that are not, which
-is what a core is about.
+These are the Jaccard similarities of fpc's `clusterboot`, the item and cluster consensus of
+consensus clustering, the proportion of ambiguous pairs (PAC) and the adjusted Rand index
+between resamples. All of them are averages. A high average can hide single unstable items;
+cores identify them.
 """
 
 from coreclust.stability._consensus import AmbiguousPairs, Consensus, ambiguous_pairs, consensus

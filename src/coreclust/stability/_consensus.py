@@ -1,4 +1,4 @@
-"""The consensus of items and clusters, and the proportion of ambiguous pairs."""
+"""Computes the consensus of items and clusters, and the proportion of ambiguous pairs."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coreclust._utils.validation import check_noise
-from coreclust.evidence import cooccurrence_estimate
-from coreclust.evidence._counting import pack_labels, pair_counts
-from coreclust.evidence._ensemble import LabelEnsemble
+from coreclust._utils.validation import check_count, check_noise, check_share
+from coreclust.evidence import LabelEnsemble, cooccurrence_estimate
 from coreclust.stability._common import (
     BLOCK,
-    check_count,
     check_ensemble,
     check_reference,
-    check_share,
     generator,
     grouped,
     n_pairs_of,
@@ -28,22 +24,22 @@ from coreclust.stability._common import (
 
 @dataclass(frozen=True, eq=False)
 class Consensus:
-    """How firmly items belong to their reference clusters.
+    """Item consensus and cluster consensus of a reference clustering.
 
     Attributes
     ----------
     labels : ndarray of shape (n_clusters,)
         The labels of the reference clusters, sorted.
     cluster_consensus : ndarray of float of shape (n_clusters,)
-        Mean co-occurrence over the pairs of the cluster; NaN without a pair.
+        Mean co-occurrence over the pairs of the cluster; NaN if there is no pair.
     item_consensus : ndarray of float of shape (n_items,)
-        Mean co-occurrence of the item with the other members of its cluster; NaN for an
-        item in no cluster, alone in its cluster or never seen with another member.
+        Mean co-occurrence of the item with the other members of its cluster; NaN for an item
+        that is in no cluster, alone in its cluster or never drawn with another member.
     closest_other : ndarray of int of shape (n_items,)
-        Position in `labels` of the cluster, the item's own aside, with the highest mean
-        co-occurrence; the first of equals; -1 if the item met no item of another cluster.
+        Position in `labels` of the other cluster with the highest mean co-occurrence (the
+        first one of several); -1 if the item was never drawn with an item of another cluster.
     closest_consensus : ndarray of float of shape (n_items,)
-        That mean co-occurrence; NaN where there is none.
+        Mean co-occurrence of the item with that cluster; NaN where there is none.
 
     Examples
     --------
@@ -68,13 +64,13 @@ class AmbiguousPairs:
     Attributes
     ----------
     proportion : float
-        NaN if no pair was ever seen together in a resample.
+        Proportion of ambiguous pairs; NaN if no two items were ever in the same resample.
     standard_error : float
-        Of the choice of pairs, given the ensemble; 0 if all were counted.
+        Standard error due to the random choice of pairs; 0 if all were counted.
     n_pairs : int
-        The pairs it is a proportion of: those looked at that shared a resample.
+        Number of pairs counted: those of the pairs considered that share a resample.
     exact : bool
-        Whether all pairs were looked at, and not a random choice.
+        Whether all pairs were considered rather than a random choice.
 
     Examples
     --------
@@ -97,19 +93,19 @@ def consensus(
     """Return the item consensus and cluster consensus of Monti et al.
 
     The co-occurrence of a pair is A/B, the share of the resamples with both items in which
-    they have the same label, without the prior of :meth:`LabelEnsemble.cooccurrence`; it is
-    averaged over pairs, each with the same weight, and pairs never seen together are left
-    out. Time grows with the square of the number of items, memory does not.
+    they have the same label. It does not use the prior of :meth:`LabelEnsemble.cooccurrence`.
+    All pairs have the same weight; pairs that are never in the same resample are left out.
+    The time grows with the square of the number of items, the memory does not.
 
     Parameters
     ----------
     ensemble : LabelEnsemble
         The labels of the items in m resamples.
     reference_labels : array-like of shape (n_items,)
-        Integers or strings; items with a negative integer are in no cluster, and are
-        compared with all of them.
+        Integers or strings. Items with a negative integer are in no cluster and are compared
+        with all clusters.
     noise : {"apart", "together", "absent"}, default="apart"
-        How two items that are both noise in a resample count.
+        How two items that are both noise in a resample are counted.
 
     Returns
     -------
@@ -141,12 +137,12 @@ def consensus(
     closest = np.full(n_items, -1, dtype=np.int64)
     closest_mean = np.full(n_items, np.nan)
     members, starts = grouped(codes, n_clusters)
-    packed = pack_labels(ensemble.labels, np.arange(n_items), noise)
+    packed = ensemble.pairs(np.arange(n_items), noise)
     n_rows = max(BLOCK // max(members.size, 1), 1)
     for start in range(0, n_items if n_clusters else 0, n_rows):
         rows = np.arange(start, min(start + n_rows, n_items))
         first, second = np.repeat(rows, members.size), np.tile(members, rows.size)
-        together, seen = pair_counts(packed, first, second)
+        together, seen = packed.pair_counts(first, second)
         seen[first == second] = 0
         shares = np.where(seen > 0, together / np.maximum(seen, 1), 0.0)
         table = (rows.size, members.size)
@@ -185,22 +181,23 @@ def ambiguous_pairs(
     """Return the proportion of ambiguous pairs (PAC).
 
     A pair of items is ambiguous if the share of resamples in which the two have the same
-    label, among those with both, lies strictly between `lower` and `upper`. Pairs never
-    seen together are left out. No reference clustering is needed.
+    label, among those with both, lies strictly between `lower` and `upper`. Pairs that are
+    never in the same resample are left out. No reference clustering is needed.
 
     Parameters
     ----------
     ensemble : LabelEnsemble
         The labels of the items in m resamples.
     lower, upper : float, default=0.1 and 0.9
-        Between 0 and 1.
+        The bounds of the ambiguous range, between 0 and 1.
     noise : {"apart", "together", "absent"}, default="apart"
-        How two items that are both noise in a resample count.
+        How two items that are both noise in a resample are counted.
     max_pairs : int, default=None
-        If there are more pairs of items, look at this many, chosen at random. All by
-        default: the time then grows with the square of the number of items.
+        The largest number of pairs to consider. If there are more, this many are chosen at
+        random. None considers all pairs; the time then grows with the square of the number of
+        items.
     random_state : int, RandomState or None, default=None
-        An int makes the same choice every time.
+        Pass an int to get the same pairs every time.
 
     Returns
     -------
@@ -229,10 +226,10 @@ def ambiguous_pairs(
         check_count(max_pairs, "max_pairs")
     rng = generator(random_state)
     n_items = ensemble.n_items
-    packed = pack_labels(ensemble.labels, np.arange(n_items), noise)
+    packed = ensemble.pairs(np.arange(n_items), noise)
     n_ambiguous = n_seen = 0
     for first, second in pairs_of(n_items, max_pairs, rng):
-        together, seen = pair_counts(packed, first, second)
+        together, seen = packed.pair_counts(first, second)
         share = cooccurrence_estimate(together, seen, None)
         n_seen += int((seen > 0).sum())
         n_ambiguous += int(((share > lower) & (share < upper)).sum())
@@ -243,7 +240,7 @@ def ambiguous_pairs(
         error = 0.0
     elif n_seen < 2:
         error = float("nan")
-    else:  # drawn without replacement: the more of all pairs, the surer
+    else:  # drawn without replacement, so with the finite population correction
         left = 1 - max_pairs / n_all
         error = float(np.sqrt(left * proportion * (1 - proportion) / (n_seen - 1)))
     return AmbiguousPairs(proportion, error, n_seen, exact)

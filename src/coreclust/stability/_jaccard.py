@@ -1,4 +1,4 @@
-"""Jaccard stability of clusters, as in fpc's clusterboot."""
+"""Computes the Jaccard stability of clusters, as in fpc's clusterboot."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coreclust._utils.jit import kernel
-from coreclust.evidence._ensemble import LabelEnsemble
-from coreclust.stability._common import check_reference, check_share, grouped, highest_label, ratio
+from coreclust._utils.validation import check_share
+from coreclust.evidence import LabelEnsemble
+from coreclust.stability._common import check_reference, grouped, highest_label, ratio
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,12 +23,13 @@ class JaccardStability:
     labels : ndarray of shape (n_clusters,)
         The labels of the reference clusters, sorted.
     mean_jaccard : ndarray of float of shape (n_clusters,)
-        Mean of `jaccard` over the resamples; NaN for a cluster that no resample drew from.
+        Mean of `jaccard` over the resamples; NaN if no resample holds an item of the
+        cluster.
     n_dissolved, n_recovered : ndarray of int of shape (n_clusters,)
-        In how many resamples the cluster was dissolved, and recovered.
+        Number of resamples in which the cluster was dissolved or recovered.
     jaccard : ndarray of float of shape (n_clusters, n_resamples)
-        Similarity of the cluster to the most similar one of the resample; NaN where the
-        resample holds no item of it.
+        Similarity to the most similar cluster of each resample; NaN where the resample holds
+        no item of the cluster.
 
     Examples
     --------
@@ -54,23 +56,22 @@ def jaccard_stability(
 ) -> JaccardStability:
     """Compare each reference cluster with the most similar cluster of every resample.
 
-    In each resample the reference cluster is cut down to the items present, each counted
-    once, and its Jaccard similarity with every cluster of the resample computed; the largest
-    counts. This is what R's ``fpc::clusterboot`` reports for a bootstrap with
-    ``multipleboot=FALSE``, with one difference: where a resample holds no item of a cluster
-    `clusterboot` counts a similarity of 0, and here the resample is left out for that cluster.
+    In each resample, the reference cluster is restricted to the items present, each counted
+    once, and compared with every cluster of the resample. The largest Jaccard similarity
+    counts. R's ``fpc::clusterboot`` reports the same for a bootstrap with
+    ``multipleboot=FALSE``, with one difference: where a resample holds no item of a cluster,
+    `clusterboot` counts a similarity of 0, and this function leaves the resample out.
 
     Parameters
     ----------
     ensemble : LabelEnsemble
-        The labels of the items in m resamples. Noise of a resample belongs to none of its
-        clusters.
+        The labels of the items in m resamples. Noise belongs to no cluster.
     reference_labels : array-like of shape (n_items,)
         Integers or strings; items with a negative integer are in no cluster.
     dissolved : float, default=0.5
-        A cluster counts as dissolved in a resample at this similarity or less.
+        A cluster is dissolved in a resample if its similarity is at most this.
     recovered : float, default=0.75
-        A cluster counts as recovered in a resample above this similarity.
+        A cluster is recovered in a resample if its similarity is above this.
 
     Returns
     -------
@@ -111,7 +112,7 @@ def jaccard_stability(
 
 @kernel
 def _best_jaccard(labels, members, starts, highest):
-    """Return, for every group of `members` and resample, the best Jaccard similarity."""
+    """Return the best Jaccard similarity of each group of `members` in each resample."""
     n_clusters = starts.size - 1
     n_resamples = labels.shape[1]
     best = np.full((n_clusters, n_resamples), np.nan)

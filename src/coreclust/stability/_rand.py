@@ -1,4 +1,4 @@
-"""Adjusted Rand indices between resamples, and with the reference."""
+"""Computes adjusted Rand indices between resamples, and with the reference."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coreclust._utils.jit import kernel
-from coreclust.evidence._ensemble import LabelEnsemble
+from coreclust._utils.validation import check_count
+from coreclust.evidence import LabelEnsemble
 from coreclust.stability._common import (
-    check_count,
     check_ensemble,
     check_reference,
     generator,
@@ -27,13 +27,13 @@ class PairwiseRand:
     Attributes
     ----------
     mean, std : float
-        Mean and standard deviation of `values`, NaN left out.
+        Mean and standard deviation of `values`, ignoring NaN.
     values : ndarray of float of shape (n_pairs,)
-        NaN for resamples with fewer than two items to compare.
+        NaN for pairs of resamples with fewer than two items to compare.
     pairs : ndarray of int of shape (n_pairs, 2)
         The resamples compared.
     exact : bool
-        Whether these are all pairs of resamples, and not a random choice.
+        Whether these are all pairs of resamples rather than a random choice.
 
     Examples
     --------
@@ -59,18 +59,18 @@ def pairwise_rand(
 ) -> PairwiseRand:
     """Return the adjusted Rand index between the clusterings of pairs of resamples.
 
-    Two resamples are compared on the items that are present in both and noise in neither,
-    as by :func:`sklearn.metrics.adjusted_rand_score`.
+    Two resamples are compared on the items that are present in both and noise in neither.
+    The index is that of :func:`sklearn.metrics.adjusted_rand_score`.
 
     Parameters
     ----------
     ensemble : LabelEnsemble
         The labels of the items in m resamples.
     n_pairs : int, default=1000
-        All pairs of resamples are compared if there are no more than this, else so many
-        different ones, chosen at random.
+        The largest number of pairs to compare. If there are more, this many are chosen at
+        random.
     random_state : int, RandomState or None, default=None
-        An int makes the same choice every time.
+        Pass an int to get the same pairs every time.
 
     Returns
     -------
@@ -114,8 +114,9 @@ def pairwise_rand(
 def reference_rand(ensemble: LabelEnsemble, reference_labels: ArrayLike) -> NDArray[np.float64]:
     """Return the adjusted Rand index of each resample with the reference clustering.
 
-    Compared are the items present in the resample that are noise neither there nor in the
-    reference clustering, as by :func:`sklearn.metrics.adjusted_rand_score`.
+    The items that are present in the resample, and noise neither there nor in the reference
+    clustering, are compared. The index is that of
+    :func:`sklearn.metrics.adjusted_rand_score`.
 
     Parameters
     ----------
@@ -153,8 +154,8 @@ def reference_rand(ensemble: LabelEnsemble, reference_labels: ArrayLike) -> NDAr
 def _adjusted_rand(left, right, first, second, highest_left, highest_right):
     """Return the adjusted Rand index of columns of `left` with columns of `right`.
 
-    The items are sorted by their left label, so that the table of the two labelings is
-    gone through row by row and never held.
+    The items are sorted by their left label, so that the contingency table is computed row by
+    row and never stored.
     """
     values = np.full(first.size, np.nan)
     ends = np.empty(highest_left + 2, dtype=np.int64)

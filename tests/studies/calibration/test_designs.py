@@ -1,4 +1,4 @@
-"""The distributions are what they say, and the same every time."""
+"""Tests of the distributions of the designs."""
 
 import numpy as np
 import pytest

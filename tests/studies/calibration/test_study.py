@@ -1,27 +1,29 @@
-"""Runs that can be stopped and gone on with, the page, and the command line."""
+"""Tests of runs that are interrupted and continued, the page, and the command line."""
 
 import csv
 import json
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from made_up_trials import made_up
 from studies.calibration.designs import DESIGNS
 from studies.calibration.margins import ALPHAS, cut_with_margins
-from studies.calibration.page import build_page
+from studies.calibration.page import BLOCKS, build_blocks, percent
 from studies.calibration.study import calibrate, plan_trials
 from studies.calibration.summary import summarize
-from studies.calibration.trials import Trial, draw_data, run_trial
-from studies.calibration.words import percent
+from studies.calibration.trials import RULES, Trial, draw_data, run_trial
 from studies.paper.cells import Results
 
 from coreclust import CoreClustering
 from coreclust.resampling import Bootstrap
 from studies.calibration import study as module
 
+ROOT = Path(__file__).parents[3]
 PLOTS = ("shares", "sizes", "schemes")
 
 
@@ -85,7 +87,7 @@ def test_finished_datasets_are_not_run_again(runs, tmp_path, capsys):
     assert len(runs) == 7
 
 
-def test_an_interrupted_study_goes_on_where_it_was(runs, tmp_path, monkeypatch):
+def test_an_interrupted_study_continues(runs, tmp_path, monkeypatch):
     working = module.run_trial
 
     def interrupted(trial):
@@ -140,19 +142,46 @@ def test_pictures_are_small(runs, tmp_path):
         assert path.stat().st_size < 200_000
 
 
-def test_the_page_says_plainly_where_a_bar_is_missed():
+def test_the_page_says_where_a_bar_is_missed():
     good = [made_up(Trial("n-200", 0), least=0.95), made_up(Trial("too-few", 0), least=0.95)]
-    page = build_page(summarize(good), {}, command="coreclust calibrate")
-    assert "100 % of the core pairs truly meet 0.88 (bar: 99 %; reached)" in page
-    assert "2 of 2 reach 97 %." in page
+    blocks = build_blocks(summarize(good), {})
+    short = blocks["in short"]
+    assert "100 % of the core pairs truly meet 0.88 (bar: 99 %; reached)" in short
+    assert "2 of 2 reach 97 %." in short
     bad = [good[0], made_up(Trial("too-few", 0), least=0.6)]
-    page = build_page(summarize(bad), {}, command="coreclust calibrate")
-    assert "(bar: 99 %; missed)" in page
-    assert "1 of 2 reach 97 % (not: one cluster too few)" in page
-    why = page.partition("## Where a bar is missed, and why")[2]
-    assert re.search(r"- \*\*one cluster too few: \d\d\.\d %\*\* \(by dataset: ", why)
-    assert "more samples do not help" in why
-    assert "**Over all designs**" in why
+    blocks = build_blocks(summarize(bad), {})
+    assert "(bar: 99 %; missed)" in blocks["in short"]
+    assert "1 of 2 reach 97 % (not: one cluster too few)" in blocks["in short"]
+    missed = blocks["missed bars"]
+    assert re.search(r"- \*\*one cluster too few: \d\d\.\d %\*\* \(by dataset: ", missed)
+    assert re.search(r"- \*\*all designs: .* are in the design 'one cluster too few'", missed)
+
+
+def test_small_cores_and_reached_bars_are_listed():
+    result = made_up(Trial("n-200", 0), least=0.95)
+    items = result["reference"]
+    whole = {**result, "cuts": {"bootstrap": dict.fromkeys(RULES, items)}, "oracle": items}
+    assert build_blocks(summarize([whole]), {})["missed bars"] == "All bars are reached."
+    small = {**RULES, "simultaneous": [-1] * 12 + items[12:], "paper": items, "pair": items}
+    blocks = build_blocks(summarize([{**whole, "cuts": {"bootstrap": small}}]), {})
+    assert (
+        "the core has 50.0 % of the oracle's items**, with the paper's rule 100 %"
+        in (blocks["missed bars"])
+    )
+
+
+def test_generated_blocks_of_a_page_are_replaced(runs, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text((ROOT / "docs" / "calibration.md").read_text())
+    outcome = calibrate(["too-few"], repetitions=1, out=tmp_path / "out", page=page)
+    assert outcome.files[-1] == page
+    text = page.read_text()
+    assert "# Does the guarantee hold?" in text
+    assert "strong overlap" not in text.partition("generated: tables by rule")[2]
+    assert all((tmp_path / "images" / f"calibration-{name}.png").exists() for name in PLOTS)
+    page.write_text("nothing")
+    with pytest.raises(ValueError, match=f"generated: {BLOCKS[0]} --> exactly once, got 0"):
+        calibrate(["too-few"], repetitions=1, out=tmp_path / "out", page=page)
 
 
 def test_nearly_all_is_not_all():
@@ -179,7 +208,7 @@ def test_a_trial_is_what_the_estimator_gives():
     assert not np.array_equal(X, draw_data(Trial("moderate-overlap", 2, seed=5)))
 
 
-def test_margins_are_cuts_of_the_same_samples(tmp_path):
+def test_margins_are_cuts_of_the_same_resamples(tmp_path):
     trial = Trial("strong-overlap", 0, n_resamples=300)
     store = Results(tmp_path)
     cuts = cut_with_margins(trial, store)
@@ -194,23 +223,27 @@ def test_margins_are_cuts_of_the_same_samples(tmp_path):
     (path,) = tmp_path.iterdir()
     kept = json.loads(path.read_text())
     path.write_text(json.dumps({**kept, "0.02": kept["0.01"]}))
-    assert cut_with_margins(trial, store)["0.02"] == kept["0.01"]  # taken, not made
+    assert cut_with_margins(trial, store)["0.02"] == kept["0.01"]  # read, not computed
     path.write_text("{}")
     assert cut_with_margins(trial, store) == kept
 
 
-def coreclust(*arguments, cwd):
+def study(*arguments, cwd):
     return subprocess.run(
-        [sys.executable, "-m", "coreclust", *arguments], cwd=cwd, capture_output=True, text=True
+        [sys.executable, "-m", "studies.calibration", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
 
 
 def test_the_command(tmp_path):
-    done = coreclust("calibrate", "--quick", "--out", "here", cwd=tmp_path)
+    done = study("--quick", "--out", "here", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "[7/7]" in done.stderr
     page = (tmp_path / "here" / "calibration.md").read_text()
-    assert "Written by `coreclust calibrate --quick`" in page
+    assert "Written by `python -m studies.calibration --quick`" in page
     for name in PLOTS:
         assert f"images/calibration-{name}.png" in page
         assert (tmp_path / "here" / "images" / f"calibration-{name}.png").exists()
@@ -235,7 +268,7 @@ def test_the_command(tmp_path):
     ],
 )
 def test_wrong_usage_is_one_line_after_the_usage(arguments, message, tmp_path):
-    done = coreclust("calibrate", *arguments, cwd=tmp_path)
+    done = study(*arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr.splitlines()[-1]
     assert list(tmp_path.iterdir()) == []
@@ -243,6 +276,6 @@ def test_wrong_usage_is_one_line_after_the_usage(arguments, message, tmp_path):
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "taken").write_text("a file")
-    done = coreclust("calibrate", "--quick", "--out", "taken", cwd=tmp_path)
+    done = study("--quick", "--out", "taken", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.startswith("coreclust: error:")
+    assert done.stderr.startswith("python -m studies.calibration: error:")

@@ -1,4 +1,4 @@
-"""The figures against the same figures by loops."""
+"""Tests of the summary against the same values computed by loops."""
 
 import csv
 import io
@@ -63,7 +63,7 @@ def figures(result, scheme, rule):
     )
 
 
-def test_figures_are_what_counting_gives(results):
+def test_values_are_what_counting_gives(results):
     summary = summarize(results)
     assert len(summary.entries) == 2 * (9 + 9 + 6)
     for entry in summary.entries:
@@ -76,7 +76,7 @@ def test_figures_are_what_counting_gives(results):
 
 
 @pytest.mark.parametrize("design", ["too-few", None])
-def test_pooled_figures_are_sums(results, design):
+def test_pooled_values_are_sums(results, design):
     tally = summarize(results).tally("bootstrap", "pair", design)
     each = [
         figures(result, "bootstrap", "pair")
@@ -143,7 +143,7 @@ def test_no_core_pairs_is_no_error():
     assert (empty.meet, empty.nearly, empty.size) == (1.0, 1.0, 0.5)
 
 
-def test_csv_has_a_row_a_dataset_scheme_and_rule(results):
+def test_csv_has_one_row_per_dataset_scheme_and_rule(results):
     summary = summarize(results)
     rows = list(csv.DictReader(io.StringIO(to_csv(summary))))
     assert len(rows) == len(summary.entries)

@@ -1,4 +1,4 @@
-"""The truth against enumeration, against the package's Algorithm 2, and against plain loops."""
+"""Tests of the truth against enumeration, Algorithm 2 of the package, and plain loops."""
 
 import itertools
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The figures of the paper."""
+"""Tests of the figures of the paper."""
 
 import numpy as np
 import pytest

@@ -1,11 +1,12 @@
-"""Tables as text."""
+"""Tests of tables as text, and of the generated blocks."""
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 from studies.paper.comparison import Column, Entry, Row, Table
-from studies.paper.page import build_page, machine
+from studies.paper.page import block_names, build_blocks, machine
 from studies.paper.plan import TABLES, Plan
 from studies.paper.render import describe, to_csv, to_markdown, to_terminal, wants_color
 from studies.paper.tables import Findings, build_table
@@ -81,15 +82,41 @@ def test_color_only_on_a_terminal_that_wants_it(monkeypatch):
     assert not wants_color(Terminal())
 
 
-def test_page_of_nothing():
+def test_color_does_not_spread_to_neighbors():
+    entries = (Entry(13, 20, 6), Entry(3, 1, 6))
+    table = Table(2, (Column("a", "a", 0, 0), Column("b", "b", 0, 0)), ())
+    rows = (Row("iris", "svm", "9", entries), Row("iris", "rf", "9", entries[::-1]))
+    red = to_terminal(replace(table, rows=rows), color=True)
+    assert red.count("\x1b[31m13 (20, -7) !\x1b[0m") == red.count("\x1b[31m") == 2
+
+
+def test_long_notes_are_not_shortened():
+    row = Row("iris", "rf", "", (Entry(None, 0.04, 0.05), Entry()), ("a long note " * 9,))
+    assert "a long note " * 8 in to_terminal(replace(TABLE, rows=(row,)))
+
+
+def test_blocks_of_an_empty_run():
     findings = Findings(Plan(), {})
     tables = [build_table(number, findings) for number in TABLES]
-    page = build_page(findings, tables, {2: "images/figure2.png"}, left_out="Left out: all.")
-    assert "0 of the 0 cells that were run (42 in the paper)" in page
-    assert "Left out: all." in page
-    assert "](images/figure2.png)" in page
-    assert "Nowhere" in page
-    assert page.count("## Table") == 5
+    blocks = build_blocks(findings, tables, {2: "images/figure2.png"}, left_out="Left out: all.")
+    assert "0 of the 0 cells that were run (42 in the paper)" in blocks["in short"]
+    assert "Left out: all." in blocks["what was run"]
+    assert "](images/figure2.png)" in blocks["figure 2"]
+    assert blocks["out of tolerance"] == "Everything that was run is within tolerance."
+    assert list(blocks) == [name for name in block_names(Plan()) if name != "figure 1"]
+
+
+def test_rows_out_of_tolerance_are_listed():
+    blocks = build_blocks(Findings(Plan(), {}), [TABLE], {})
+    assert blocks["out of tolerance"] == "- Table 4, iris, tclust: w 0.600 (0.47, +0.130)."
+    assert "quick run" not in blocks["what was run"]
+    quick = build_blocks(Findings(Plan(quick=True), {}), [TABLE], {})
+    assert "This is a quick run" in quick["what was run"]
+
+
+def test_a_part_of_the_paper_has_no_overview():
+    assert block_names(Plan((4,), (1,))) == ["table 4", "figure 1"]
+    assert list(build_blocks(Findings(Plan((4,), ()), {}), [TABLE], {})) == ["table 4"]
 
 
 def test_machine_is_not_named():

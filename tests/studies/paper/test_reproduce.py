@@ -1,8 +1,9 @@
-"""Runs that can be stopped and gone on with, and the command line."""
+"""Tests of runs that are interrupted and continued, and of the command line."""
 
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,8 @@ from studies.paper.reproduce import Datasets, reproduce, stored_result
 
 from studies.paper import reproduce as module
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+ROOT = Path(__file__).parents[3]
+DATA = Path(__file__).parents[4] / "shared" / "data"
 ALWAYS_THERE = ("synthetic", "iris", "wine")
 
 
@@ -97,7 +99,7 @@ def test_an_interrupted_run_keeps_what_is_finished(runs, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("content", ["", '{"dataset": "iris"', "[]", "null", "{}", "other", "cut"])
-def test_a_spoilt_cell_is_run_again(runs, tmp_path, content):
+def test_a_damaged_cell_is_run_again(runs, tmp_path, content):
     cell = Cell("synthetic", "kmeans", "bootstrap", 1000)
     reproduce((), (1,), out=tmp_path, download=False)
     path = tmp_path / "cells" / cell.file_name
@@ -125,11 +127,11 @@ def test_a_cell_that_fails_does_not_stop_the_others(runs, tmp_path, monkeypatch,
     assert (tmp_path / "images" / "figure2.png").exists()
 
 
-def test_what_is_left_out_is_told_in_one_sentence(runs, tmp_path):
+def test_what_is_left_out_is_one_sentence(runs, tmp_path):
     outcome = reproduce(quick=True, out=tmp_path, download=False)
     assert outcome.left_out == (
         "Left out: glass, BCW and KDD, whose data was not found (put glass.csv, bcw.csv and "
-        "kdd.csv.gz into a folder and name it by --data or CORECLUST_DATA, or drop "
+        "kdd.csv.gz into a folder and name it with --data or CORECLUST_DATA, or drop "
         "--offline); yeast, the random forest beyond iris and most of Algorithm 2, which --quick "
         "skips (run without it)."
     )
@@ -147,6 +149,30 @@ def test_a_page_only_with_everything(runs, tmp_path):
         if line.startswith("!["):
             assert (tmp_path / line.partition("](")[2].rstrip(")")).exists()
     assert str(tmp_path) not in page
+
+
+def test_only_the_generated_blocks_of_a_page_change(runs, tmp_path):
+    docs = ROOT / "docs" / "reproduction.md"
+    page = tmp_path / "page.md"
+    page.write_text(docs.read_text())
+    before = re.split(r"(?m)^<!-- (?:generated: .*|end) -->$", docs.read_text())
+    outcome = reproduce((1,), (1,), out=tmp_path / "out", page=page, download=False)
+    after = re.split(r"(?m)^<!-- (?:generated: .*|end) -->$", page.read_text())
+    changed = [place for place, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
+    table = next(place for place, text in enumerate(before) if "**Table 1." in text)
+    assert set(changed) <= {table, next(i for i, text in enumerate(before) if "(images/" in text)}
+    assert table in changed  # only three of the seven datasets are here
+    assert outcome.files[-1] == page
+    assert (tmp_path / "images" / "figure1.png").exists()
+    assert not (tmp_path / "images" / "figure1.svg").exists()
+
+
+def test_a_page_without_the_block_is_refused_before_any_run(runs, tmp_path):
+    (tmp_path / "page.md").write_text("<!-- generated: table 4 -->\n<!-- end -->\n")
+    with pytest.raises(ValueError, match="must have the line <!-- generated: table 3 --> exactly"):
+        reproduce((3,), (), out=tmp_path / "out", page=tmp_path / "page.md", download=False)
+    assert runs == []
+    assert not (tmp_path / "out").exists()
 
 
 def test_pages_of_two_runs_are_the_same(runs, tmp_path):
@@ -194,19 +220,19 @@ def test_a_real_result_is_whole(tmp_path):
     assert 0 < stored["noise"]["apart"]["weak_fraction"] < 1
 
 
-def coreclust(*arguments, cwd, data=""):
+def study(*arguments, cwd, data=""):
     return subprocess.run(
-        [sys.executable, "-m", "coreclust", *arguments],
+        [sys.executable, "-m", "studies.paper", *arguments],
         cwd=cwd,
         capture_output=True,
         text=True,
-        env=os.environ | {"CORECLUST_DATA": data},
+        env=os.environ | {"CORECLUST_DATA": data, "PYTHONPATH": str(ROOT)},
     )
 
 
 def test_quick_from_the_command_line_then_without_data(tmp_path):
     data = str(DATA) if DATA.is_dir() else ""
-    done = coreclust("reproduce", "--quick", "--offline", "--out", "made", cwd=tmp_path, data=data)
+    done = study("--quick", "--offline", "--out", "made", cwd=tmp_path, data=data)
     assert done.returncode == 0, done.stderr
     made = tmp_path / "made"
     names = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
@@ -224,18 +250,16 @@ def test_quick_from_the_command_line_then_without_data(tmp_path):
     with (made / "table4.csv").open(newline="") as file:
         rows = {(row["dataset"], row["algorithm"]): row for row in csv.DictReader(file)}
     assert len(rows) == 42
-    # With fewer samples, but no worlds apart from the paper.
+    # With fewer resamples, but still close to the paper.
     for key in (("iris", "kmeans"), ("iris", "rf"), ("wine", "svm"), ("wine", "tkmeans")):
         assert rows[key]["purity_original_within"] == rows[key]["weak_within"] == "yes"
     assert (made / "images" / "figure2.png").stat().st_size < 200_000
 
-    # The same without any data: what needs none is there, one cell of it is run again.
+    # The same without data: only cells that need no file are kept, and one of them is run again.
     for path in cells:
         if not any(f"-{name}-" in path.name for name in ALWAYS_THERE) or "iris-hclust" in path.name:
             path.unlink()
-    done = coreclust(
-        *("reproduce", "--table", "4", "--quick", "--offline", "--out", "made"), cwd=tmp_path
-    )
+    done = study("--table", "4", "--quick", "--offline", "--out", "made", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stderr.splitlines()
     assert sum(line.endswith("done before") for line in lines) == 15
@@ -258,22 +282,22 @@ def test_quick_from_the_command_line_then_without_data(tmp_path):
     ],
 )
 def test_wrong_usage(arguments, message, tmp_path):
-    done = coreclust("reproduce", *arguments, cwd=tmp_path)
+    done = study(*arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr.splitlines()[-1]
 
 
 def test_wrong_folders_are_one_line(tmp_path):
-    done = coreclust("reproduce", "--table", "1", "--offline", cwd=tmp_path, data="nowhere")
+    done = study("--table", "1", "--offline", cwd=tmp_path, data="nowhere")
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
-        "coreclust: error: CORECLUST_DATA must be a folder that exists, got 'nowhere'."
+    # The same without data: cells that need no file are kept, and one of them is run again.
     ]
     (tmp_path / "taken").write_text("a file")
-    done = coreclust("reproduce", "--table", "1", "--offline", "--out", "taken", cwd=tmp_path)
+    done = study("--table", "1", "--offline", "--out", "taken", cwd=tmp_path)
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_help(tmp_path):
-    assert "example: coreclust reproduce" in coreclust("reproduce", "--help", cwd=tmp_path).stdout
+def test_help():
+    assert "example: python -m studies.paper --table 4" in study("--help", cwd=ROOT).stdout

@@ -1,19 +1,22 @@
-"""Files that hold numbers as numbers: Parquet, .npy and .h5ad."""
+"""Readers of files that store numbers as numbers: Parquet, .npy and .h5ad."""
 
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from coreclust.cli.errors import InputError
-from coreclust.cli.reading.raw import RawColumn, RawTable, distinct_names
+from coreclust.cli.reading.raw import RawTable, raw_table
 
 
 def read_npy(path: Path) -> RawTable:
-    """Read an array of numpy: a row an item."""
+    """Read a numpy array with one row per item."""
     try:
         with path.open("rb") as file:  # numpy leaves it open after some errors
             array = np.load(file, allow_pickle=False)
@@ -27,89 +30,67 @@ def read_npy(path: Path) -> RawTable:
         raise InputError(f"{path} must hold real numbers, got dtype {array.dtype}.")
     if array.ndim not in (1, 2):
         raise InputError(
-            f"{path} must hold an array with a row an item, got one of shape {array.shape}."
+            f"{path} must hold an array with one row per item, got one of shape {array.shape}."
         )
-    table = array.astype(np.float64)
-    if table.ndim == 1:
-        table = table[:, None]
-    names = [f"column{position}" for position in range(1, table.shape[1] + 1)]
-    return _numbers(path, names, table)
+    values = array.astype(np.float64)[:, None] if array.ndim == 1 else array.astype(np.float64)
+    names = [f"column{position}" for position in range(1, values.shape[1] + 1)]
+    return raw_table(pd.DataFrame(values, columns=names))
 
 
 def read_parquet(path: Path) -> RawTable:
     """Read a Parquet file; an index that names the rows becomes their ids."""
-    try:
-        import pyarrow as pa  # noqa: F401  (pandas asks for it late, and at length)
-    except ImportError as error:
-        raise InputError(
-            "Parquet files need pyarrow; install it with: pip install 'coreclust[formats]'"
-        ) from error
-    import pandas as pd
-
+    _import("pyarrow", "Parquet")  # the message of pandas is longer
     try:
         frame = pd.read_parquet(path)
     except (ValueError, OSError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise InputError(f"{path} is not a Parquet file that can be read: {reason}.") from error
-    notices: list[str] = []
-    ids = None
-    if not isinstance(frame.index, pd.RangeIndex):
-        ids = [str(name) for name in frame.index]
-        notices.append("The index of the frame was taken as the ids of the rows.")
-    names = distinct_names([str(name) for name in frame.columns], notices)
-    columns = [_column(name, frame.iloc[:, position]) for position, name in enumerate(names)]
-    return RawTable(columns, range(1, len(frame) + 1), ids=ids, notices=notices)
-
-
-def read_h5ad(path: Path) -> RawTable:
-    """Read an AnnData file: its matrix X, the names of its observations, and their columns."""
-    try:
-        import anndata
-    except ImportError as error:
-        raise InputError(
-            ".h5ad files need anndata; install it with: pip install 'coreclust[formats]'"
-        ) from error
-    try:
-        data = anndata.read_h5ad(path)
-    except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise InputError(f"{path} is not an AnnData file that can be read: {reason}.") from error
-    if data.X is None:
-        raise InputError(f"{path} has no matrix X; save one with X, such as its components.")
-    matrix = data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X)
-    notices: list[str] = []
-    names = distinct_names([str(name) for name in data.var_names], notices)
-    table = _numbers(path, names, matrix.astype(np.float64))
-    table.ids = [str(name) for name in data.obs_names]
-    # Annotations are never features, whatever their type: words, so that --label finds them.
-    taken = set(names)
-    for name in data.obs.columns:
-        values = _words(data.obs[name])
-        table.columns.append(RawColumn(f"obs:{name}" if name in taken else str(name), values))
-    if len(data.obs.columns):
-        notices.append("The annotations of the observations are no features; --label takes one.")
-    table.annotations = frozenset(column.name for column in table.columns[len(names) :])
-    table.notices = notices
+        raise _unreadable(path, "a Parquet file", error) from error
+    if isinstance(frame.index, pd.RangeIndex):
+        return raw_table(frame)
+    table = raw_table(frame, ids=frame.index)
+    table.notices.append("The index of the frame is used as the ids of the rows.")
     return table
 
 
-def _numbers(path: Path, names: list[str], values: Any) -> RawTable:
-    if values.shape[1] == 0:
-        raise InputError(f"{path} has no columns.")
-    columns = [RawColumn(name, values[:, position]) for position, name in enumerate(names)]
-    return RawTable(columns, range(1, len(values) + 1))
+def read_h5ad(path: Path) -> RawTable:
+    """Read an AnnData file: the matrix X and, as annotations, the columns of obs."""
+    anndata = _import("anndata", ".h5ad")
+    try:
+        data = anndata.read_h5ad(path)
+    except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
+        raise _unreadable(path, "an AnnData file", error) from error
+    if data.X is None:
+        raise InputError(f"{path} has no matrix X; save one with X, such as its components.")
+    matrix = data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X)
+    X = pd.DataFrame(matrix.astype(np.float64), columns=list(data.var_names))
+    obs = data.obs.reset_index(drop=True).astype(object)  # words, for --label
+    obs.columns = [f"obs:{name}" if name in X.columns else str(name) for name in obs.columns]
+    frame = pd.concat([X, obs], axis=1)
+    table = raw_table(frame, ids=data.obs_names, n_annotations=obs.shape[1])
+    if obs.shape[1]:
+        table.notices.append("The columns of obs are not features; --label can use one of them.")
+    return table
 
 
-def _column(name: str, series: Any) -> RawColumn:
-    if series.dtype.kind in "biuf":
-        return RawColumn(name, series.to_numpy(dtype=np.float64, na_value=np.nan))
-    return RawColumn(name, _words(series))
+def _import(package: str, kind: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise InputError(
+            f"{kind} files need {package}; install it with: pip install 'coreclust[formats]'"
+        ) from error
 
 
-def _words(series: Any) -> Any:
-    words = np.empty(len(series), dtype=object)
-    words[:] = [
-        None if missing else str(value)
-        for value, missing in zip(series.tolist(), series.isna().tolist(), strict=True)
-    ]
-    return words
+def _unreadable(path: Path, kind: str, error: Exception) -> InputError:
+    reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+    return InputError(f"{path} is not {kind} that can be read: {reason}.")
+
+
+#: The reader of each suffix; files with any other suffix are read as text. A new format is one
+#: function that returns a RawTable, and one entry here.
+READERS: dict[str, Callable[[Path], RawTable]] = {
+    ".npy": read_npy,
+    ".npz": read_npy,
+    ".parquet": read_parquet,
+    ".pq": read_parquet,
+    ".h5ad": read_h5ad,
+}

@@ -1,77 +1,68 @@
-"""A table as it stands in a file, before anyone asked what it means."""
+"""The table as it stands in a file, before its columns are interpreted."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
-from numpy.typing import NDArray
-
-
-@dataclass(frozen=True, eq=False)
-class RawColumn:
-    """A column of a file.
-
-    Attributes
-    ----------
-    name : str
-    values : ndarray of shape (n_rows,)
-        Floats with NaN for missing, or objects: a str, or None for missing.
-    decimal_comma : bool
-        Whether a comma can be a decimal sign: it does not separate the columns.
-    """
-
-    name: str
-    values: NDArray[Any]
-    decimal_comma: bool = False
+import numpy as np
+import pandas as pd
 
 
 @dataclass(eq=False)
 class RawTable:
-    """What a file holds.
+    """A table as it stands in a file.
 
-    Attributes
-    ----------
-    columns : list of RawColumn
-        With different names.
-    places : list of int
-        Where each row stands in the file.
-    place : str
-        What they count: "line" or "row".
-    ids : list of str or None
-        Names of the rows that came apart from the columns.
-    first : int
-        The number of the first column in the file, from 1 on: 2 behind a column of ids.
-    annotations : frozenset of str
-        Columns that are about the rows and not for clustering.
-    notices : list of str
-        What the reader should know about how the file was taken.
+    The columns of `frame` hold floats (NaN if missing) or words (None if missing); its index holds
+    the position of each row in the file.
     """
 
-    columns: list[RawColumn]
-    places: list[int] | range
-    place: str = "row"
-    ids: list[str] | None = None
-    first: int = 1
-    annotations: frozenset[str] = frozenset()
-    notices: list[str] = field(default_factory=list)
+    frame: pd.DataFrame
+    place: str = "row"  # what the index counts: "row" or "line"
+    ids: list[str] | None = None  # names of the rows that are stored apart from the columns
+    first: int = 1  # number of the first column in the file: 2 after a column of ids
+    annotations: frozenset[str] = frozenset()  # columns that are never features
+    decimal_comma: bool = False  # a comma can be a decimal sign, because it is no separator
+    notices: list[str] = field(default_factory=list)  # how the file was interpreted
+
+
+def raw_table(
+    frame: pd.DataFrame, *, ids: Iterable[object] | None = None, n_annotations: int = 0
+) -> RawTable:
+    """Return a frame as a table: distinct names, rows counted from 1, floats or words.
+
+    The last `n_annotations` columns are annotations.
+    """
+    notices: list[str] = []
+    names = distinct_names([str(name) for name in frame.columns], notices)
+    columns = [_column(frame.iloc[:, position]) for position in range(len(names))]
+    return RawTable(
+        pd.DataFrame(dict(zip(names, columns, strict=True)), index=range(1, len(frame) + 1)),
+        ids=None if ids is None else [str(name) for name in ids],
+        annotations=frozenset(names[len(names) - n_annotations :]),
+        notices=notices,
+    )
 
 
 def distinct_names(names: list[str], notices: list[str]) -> list[str]:
-    """Tell apart names that come more than once, and name columns without a name."""
-    taken: set[str] = set(names)
-    seen: set[str] = set()
-    result: list[str] = []
+    """Name columns without a name, and rename columns whose name is already taken."""
+    given_names = set(names)
+    result: dict[str, None] = {}  # keeps the order, and finds a name quickly
     for position, given in enumerate(names, start=1):
-        name = given or f"column{position}"
-        stem, number = name, 1
-        while name in seen or (name != given and name in taken):
+        name = stem = given or f"column{position}"
+        number = 1
+        while name in result or (name != given and name in given_names):
             number += 1
             name = f"{stem}.{number}"
         if name != given and given:
             notices.append(
-                f"There is more than one column {given!r}; one of them is called {name!r} here."
+                f"There is more than one column {given!r}; one of them is renamed to {name!r}."
             )
-        seen.add(name)
-        result.append(name)
-    return result
+        result[name] = None
+    return list(result)
+
+
+def _column(series: pd.Series) -> np.ndarray:
+    if series.dtype.kind in "biuf":
+        return series.to_numpy(dtype=np.float64, na_value=np.nan)
+    return series.astype(object).map(str).where(series.notna(), None).to_numpy()

@@ -1,4 +1,4 @@
-"""From a file to what a clusterer takes: numbers, ids and classes."""
+"""Turns a file into the numbers, ids and classes that a clusterer takes."""
 
 from __future__ import annotations
 
@@ -6,33 +6,26 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from coreclust.cli.errors import InputError
 from coreclust.cli.reading.delimited import read_delimited
-from coreclust.cli.reading.formats import read_h5ad, read_npy, read_parquet
-from coreclust.cli.reading.raw import RawColumn, RawTable
+from coreclust.cli.reading.formats import READERS
+from coreclust.cli.reading.raw import RawTable
 from coreclust.cli.reading.values import (
     MOST_CATEGORIES,
-    Feature,
     check_name,
-    count_odd_cells,
     join_names,
     looks_like_ids,
     numbers_of,
+    odd_cells,
     one_hot,
+    words_of,
 )
-
-_BINARY = {
-    ".npy": read_npy,
-    ".npz": read_npy,
-    ".parquet": read_parquet,
-    ".pq": read_parquet,
-    ".h5ad": read_h5ad,
-}
-
 
 _WORDS = "Skipped columns that hold words (--one-hot turns them into numbers)"
 _WORDY = f"Skipped columns with more than {MOST_CATEGORIES} different words"
@@ -41,29 +34,14 @@ _EMPTY = "Skipped columns without any value"
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Items to cluster.
+    """Items to cluster."""
 
-    Attributes
-    ----------
-    X : ndarray of float of shape (n_items, n_features)
-        Finite.
-    feature_names : list of str
-    ids : list of str
-        One an item: those of the file, or the position of its row in it.
-    classes : ndarray of str or None
-        From the column for classes.
-    dropped : list of int
-        Lines, or rows, of the file that were left out.
-    notices : list of str
-        What the reader should know about how the file was taken.
-    """
-
-    X: NDArray[np.float64]
+    X: NDArray[np.float64]  # shape (n_items, n_features), finite
     feature_names: list[str]
-    ids: list[str]
-    classes: NDArray[np.str_] | None
-    dropped: list[int]
-    notices: list[str]
+    ids: list[str]  # from the file, or the position of each row in the file
+    classes: NDArray[np.str_] | None  # from the column of classes
+    dropped: list[int]  # lines or rows of the file that were left out
+    notices: list[str]  # how the file was interpreted
 
 
 def read_table(
@@ -74,217 +52,136 @@ def read_table(
     label_column: str | None = None,
     one_hot_encode: bool = False,
     drop_missing: bool = False,
-    separator: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    missing: Sequence[str] = (),
+    **text_options: Any,
 ) -> Table:
     """Read a file into numbers, ids and classes.
 
-    Parameters
-    ----------
-    path : Path
-        CSV, TSV or another delimited text, .parquet, .npy or .h5ad.
-    id_column, label_column : str, default=None
-        The columns with names of items, and with classes, by name or number from 1 on.
-    drop : sequence of str, default=()
-        Columns to leave out.
-    one_hot_encode : bool, default=False
-        Turn columns of words into zeros and ones instead of skipping them.
-    drop_missing : bool, default=False
-        Leave out rows with a value that is missing or infinite, instead of an error.
-    separator, encoding, header : str, str and bool, default=None
-        Of a text file; None to find out.
-    missing : sequence of str, default=()
-        More ways to write that a value is missing, in a text file.
-
-    Returns
-    -------
-    table : Table
-
-    Raises
-    ------
-    InputError
-        With one sentence that says what is wrong with the file and what to do.
+    Each argument is an option of the command line; `text_options` are those of `read_delimited`.
+    Columns are given by name or by number, counted from 1. An `InputError` says in one sentence
+    what is wrong with the file and what to do.
     """
-    raw = _read(path, separator, encoding, header, frozenset(missing))
-    if len(raw.places) == 0:
-        raise InputError(f"{path} has columns but no rows.")
-    names = [column.name for column in raw.columns]
+    raw = _read(path, text_options)
 
     def position(name: str | None, option: str) -> int | None:
+        names = list(raw.frame.columns)
         return None if name is None else check_name(name, names, option, raw.first)
 
     left_out = {position(name, "--drop") for name in drop}
     id_at, label_at = position(id_column, "--id"), position(label_column, "--label")
-    features = _features(
-        path,
-        raw,
-        left_out | {id_at, label_at},
-        one_hot_encode,
-    )
-    classes = None if label_at is None else _words_of(raw.columns[label_at])
-    X = np.column_stack([feature.values for feature in features])
-    kept, dropped = _complete_rows(path, raw, X, features, classes, drop_missing)
+    features = _features(path, raw, left_out | {id_at, label_at}, one_hot_encode)
+    classes = None if label_at is None else words_of(raw.frame.iloc[:, label_at])
+    X = np.column_stack([feature.to_numpy() for feature in features])
+    names = [str(feature.name) for feature in features]
+    checked, with_classes = X, names
+    if classes is not None:  # a missing class counts like a missing value
+        checked = np.column_stack([X, [np.nan if word is None else 0.0 for word in classes]])
+        with_classes = [*names, "the classes"]
+    kept = _complete_rows(path, raw, checked, with_classes, drop_missing)
+    dropped = raw.frame.index[~kept].tolist()
     notices = list(raw.notices)
     if dropped:
         notices.append(
             f"{_count(len(dropped), 'row')} with missing or infinite values left out: "
             f"{_places(raw, dropped, most=10)}."
         )
-    ids = [name for name, keep in zip(_ids(raw, id_at), kept, strict=True) if keep]
-    if len(set(ids)) < len(ids):
-        n_twice = sum(count > 1 for count in Counter(ids).values())
-        comes = "comes" if n_twice == 1 else "come"
-        notices.append(f"{_count(n_twice, 'id')} {comes} more than once.")
-    notices += _forgotten_ids(features)
-    return Table(
-        X=X[kept],
-        feature_names=[feature.name for feature in features],
-        ids=ids,
-        classes=None if classes is None else np.array([str(c) for c in classes[kept]]),
-        dropped=dropped,
-        notices=notices,
-    )
+    ids = raw.ids or [str(place) for place in raw.frame.index]
+    if id_at is not None:
+        ids = [word or "" for word in words_of(raw.frame.iloc[:, id_at])]
+    ids = [name for name, keep in zip(ids, kept, strict=True) if keep]
+    n_twice = sum(count > 1 for count in Counter(ids).values())
+    if n_twice:
+        notices.append(f"{_count(n_twice, 'id')} occur{'s' * (n_twice == 1)} more than once.")
+    suspects = [name for name, x in zip(names, X.T, strict=True) if looks_like_ids(name, x)]
+    if suspects and len(names) > 1:
+        notices.append(
+            f"Column {suspects[0]} looks like an id, but it is clustered like any other; "
+            f"--id {suspects[0]} or --drop {suspects[0]} leaves it out."
+        )
+    words = None if classes is None else np.array(classes, dtype=object)[kept].astype(str)
+    return Table(X[kept], names, ids, words, dropped, notices)
 
 
-def _read(
-    path: Path,
-    separator: str | None,
-    encoding: str | None,
-    header: bool | None,
-    missing: frozenset[str],
-) -> RawTable:
+def _read(path: Path, text_options: dict[str, Any]) -> RawTable:
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file in it.")
     if not path.exists():
         raise InputError(f"There is no file {path}.")
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty.")
-    read = _BINARY.get(path.suffix.lower())
-    if read is not None:
-        if missing:
-            raise InputError(
-                f"--missing is for text files, and {path} has its own way to say that a value is "
-                "missing; put NaN there in its place."
-            )
-        return read(path)
-    return read_delimited(
-        path, separator=separator, encoding=encoding, header=header, missing=missing
-    )
+    read = READERS.get(path.suffix.lower())
+    if read is not None and text_options.get("missing"):
+        raise InputError(
+            f"--missing is for text files, and {path} stores missing values in its own way; "
+            "write NaN to the file instead."
+        )
+    raw = read_delimited(path, **text_options) if read is None else read(path)
+    for count, what in zip(raw.frame.shape, ("rows", "columns"), strict=True):
+        if count == 0:
+            raise InputError(f"{path} has no {what}.")
+    return raw
 
 
 def _features(
     path: Path, raw: RawTable, left_out: set[int | None], one_hot_encode: bool
-) -> list[Feature]:
-    """Return the columns to cluster by, and say what was made of the others."""
-    features: list[Feature] = []
-    aside: dict[str, list[str]] = {}  # columns by what there is to say of them
-    for position, column in enumerate(raw.columns):
-        if position in left_out or column.name in raw.annotations:
+) -> list[pd.Series]:
+    """Return the columns to cluster, and note how the others are treated."""
+    features: list[pd.Series] = []
+    aside: dict[str, list[str]] = {}  # names of columns by what there is to note about them
+    for position, (name, column) in enumerate(raw.frame.items()):
+        if position in left_out or name in raw.annotations:
             continue
-        numbers = numbers_of(column)
+        numbers = numbers_of(column, decimal_comma=raw.decimal_comma)
         if numbers is None:
-            _check_slips(path, raw, column)
+            odd = odd_cells(column, decimal_comma=raw.decimal_comma)
+            if len(odd):
+                raise InputError(
+                    f"{path}: column {name} holds numbers except in {_count(len(odd), 'cell')}, "
+                    f"first {odd.iloc[0]!r} in {raw.place} {odd.index[0]}; fix the file, declare "
+                    "the code with --missing, or --drop the column."
+                )
             encoded = one_hot(column) if one_hot_encode else None
-            features += encoded or []
             if encoded is None:
-                aside.setdefault(_WORDY if one_hot_encode else _WORDS, []).append(column.name)
+                aside.setdefault(_WORDY if one_hot_encode else _WORDS, []).append(name)
+            else:
+                features += [encoded[word] for word in encoded]
             continue
         values, how = numbers
         if np.isnan(values).all():
-            aside.setdefault(_EMPTY, []).append(column.name)
+            aside.setdefault(_EMPTY, []).append(name)
             continue
-        features.append(Feature(column.name, values))
+        features.append(pd.Series(values, name=name))
         if how:
-            aside.setdefault(f"Read with {how}", []).append(column.name)
+            aside.setdefault(f"Read with {how}", []).append(name)
     raw.notices += [f"{what}: {join_names(names)}." for what, names in aside.items()]
     if not features:
         raise InputError(
-            f"{path} has no column of numbers left to cluster by; its columns are "
-            f"{join_names(column.name for column in raw.columns)}."
+            f"{path} has no column of numbers left to cluster; its columns are "
+            f"{join_names(raw.frame.columns)}."
         )
     return features
 
 
-def _check_slips(path: Path, raw: RawTable, column: RawColumn) -> None:
-    n_odd, first = count_odd_cells(column)
-    if n_odd:
-        raise InputError(
-            f"{path}: column {column.name} is made of numbers, but {_count(n_odd, 'cell')} "
-            f"{'is' if n_odd == 1 else 'are'} not, first {column.values[first]!r} in "
-            f"{raw.place} {raw.places[first]}; mend the file, name it by --missing, or --drop "
-            "the column."
-        )
-
-
 def _complete_rows(
-    path: Path,
-    raw: RawTable,
-    X: NDArray[np.float64],
-    features: list[Feature],
-    classes: NDArray[np.object_] | None,
-    drop_missing: bool,
-) -> tuple[NDArray[np.bool_], list[int]]:
-    """Return which rows have all values, and where the others are in the file."""
-    without_class = (
-        np.zeros(len(X), dtype=bool) if classes is None else np.array([c is None for c in classes])
+    path: Path, raw: RawTable, X: NDArray[np.float64], names: list[str], drop_missing: bool
+) -> NDArray[np.bool_]:
+    """Return which rows have all values; raise unless the others may be left out."""
+    finite = np.isfinite(X)
+    kept = np.asarray(finite.all(axis=1))
+    if kept.all() or (drop_missing and kept.any()):
+        return kept
+    if drop_missing:
+        raise InputError(
+            f"{path} has a missing or infinite value in every row; --drop the worst columns."
+        )
+    counts = {"missing": np.isnan(X).sum(), "infinite": np.isinf(X).sum()}
+    found = " and ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+    places = raw.frame.index[~kept].tolist()
+    columns = join_names([names[column] for column in np.flatnonzero(~finite.all(axis=0))], most=4)
+    raise InputError(
+        f"{path} has {found} {'value' if sum(counts.values()) == 1 else 'values'} in "
+        f"{_count(len(places), 'row')} of {len(X)} ({_places(raw, places, most=5)}; in {columns}); "
+        f"--drop-missing leaves {'that row' if len(places) == 1 else 'those rows'} out."
     )
-    kept = np.isfinite(X).all(axis=1) & ~without_class
-    dropped = [raw.places[row] for row in np.flatnonzero(~kept)]
-    if dropped and not drop_missing:
-        n_missing = int(np.isnan(X).sum() + without_class.sum())
-        n_infinite = int(np.isinf(X).sum())
-        found = [f"{n_missing} missing" if n_missing else "", f"{n_infinite} infinite"]
-        kinds = " and ".join(found[: 1 + bool(n_infinite)]) if n_missing else found[1]
-        bad = np.flatnonzero(~np.isfinite(X).all(axis=0))
-        where = [features[column].name for column in bad]
-        columns = join_names([*where, *(["the classes"] if without_class.any() else [])], most=4)
-        n_values = n_missing + n_infinite
-        raise InputError(
-            f"{path} has {kinds} {'value' if n_values == 1 else 'values'} in "
-            f"{_count(len(dropped), 'row')} of {len(X)} ({_places(raw, dropped, most=5)}; in "
-            f"{columns}); --drop-missing leaves "
-            f"{'that row' if len(dropped) == 1 else 'those rows'} out."
-        )
-    if dropped and not kept.any():
-        raise InputError(
-            f"{path} has a missing or infinite value in every row; leave out the columns with "
-            "most of them by --drop."
-        )
-    return kept, dropped
-
-
-def _words_of(column: RawColumn) -> NDArray[np.object_]:
-    """Return the classes in a column, None where there is none."""
-    words = np.empty(column.values.size, dtype=object)
-    if column.values.dtype.kind == "f":
-        words[:] = [None if np.isnan(value) else _word_of(value) for value in column.values]
-    else:
-        words[:] = column.values
-    return words
-
-
-def _word_of(value: float) -> str:
-    return str(int(value)) if value.is_integer() else repr(float(value))
-
-
-def _ids(raw: RawTable, id_at: int | None) -> list[str]:
-    if id_at is not None:
-        return ["" if word is None else str(word) for word in _words_of(raw.columns[id_at])]
-    if raw.ids is not None:
-        return raw.ids
-    return [str(place) for place in raw.places]
-
-
-def _forgotten_ids(features: list[Feature]) -> list[str]:
-    names = [f.name for f in features if looks_like_ids(f.name, f.values)]
-    return [
-        f"Column {name} looks like an id, and is clustered by like any other; --id {name} or "
-        f"--drop {name} keeps it out."
-        for name in names[:1]
-        if len(features) > 1
-    ]
 
 
 def _places(raw: RawTable, places: list[int], most: int) -> str:

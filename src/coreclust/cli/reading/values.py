@@ -1,17 +1,16 @@
-"""What a cell means: a number, nothing, or a word."""
+"""Interprets cells as numbers, missing values or words."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from coreclust.cli.errors import InputError
-from coreclust.cli.reading.raw import RawColumn
 
 _MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-", "."})
 _TRUTHS = {"true": 1.0, "false": 0.0}
@@ -20,85 +19,78 @@ _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")  # 1,234.5
 _COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)?(,\d*)?([eE][+-]?\d+)?")  # 1.234,5
 
 
-@dataclass(frozen=True, eq=False)
-class Feature:
-    """A column of numbers."""
-
-    name: str
-    values: NDArray[np.float64]
-
-
 def is_missing(cell: str, more: frozenset[str]) -> bool:
-    """Tell whether a cell stands for no value."""
+    """Tell whether a cell stands for a missing value."""
     return cell.lower() in _MISSING or cell in more
 
 
 def is_number(cell: str, *, decimal_comma: bool = False) -> bool:
     """Tell whether a cell is a number, infinity included."""
-    if _plain_number(cell) is not None:
-        return True
-    return (_comma_number if decimal_comma else _grouped_number)(cell) is not None
+    other = _comma_number if decimal_comma else _grouped_number
+    return _plain_number(cell) is not None or other(cell) is not None
 
 
-def numbers_of(column: RawColumn) -> tuple[NDArray[np.float64], str] | None:
-    """Return a column as numbers with NaN for missing, or None if it holds words.
+def numbers_of(column: pd.Series, *, decimal_comma: bool) -> tuple[NDArray[np.float64], str] | None:
+    """Return a column as numbers (NaN if missing), or None if it holds words.
 
-    Beside the numbers stands how they were written, if not plainly.
+    The second value says how the numbers are written, if they are not plain.
     """
-    if column.values.dtype.kind == "f":
-        return column.values, ""
-    n_present = sum(cell is not None for cell in column.values)
-    for convert, how in _ways(column):
-        found = [None if cell is None else convert(cell) for cell in column.values]
-        if sum(value is not None for value in found) == n_present:
-            return np.array([np.nan if value is None else value for value in found]), how
+    if column.dtype.kind == "f":
+        return column.to_numpy(), ""
+    # Not pandas.to_numeric: it knows none of these notations, and rounds the last digit otherwise.
+    ways: list[tuple[Callable[[str], float | None], str]] = [(_plain_number, "")]
+    if not decimal_comma:
+        ways.append((_grouped_number, "a comma between thousands"))
+    ways.append((_comma_number, "a decimal comma"))
+    ways.append((lambda cell: _TRUTHS.get(cell.lower()), "TRUE and FALSE, as 1 and 0"))
+    present = column.notna().to_numpy()
+    for convert, how in ways:
+        found = [convert(cell) for cell in column[present]]
+        if None not in found:
+            numbers = np.full(len(column), np.nan)
+            numbers[present] = found
+            return numbers, how
     return None
 
 
-def count_odd_cells(column: RawColumn) -> tuple[int, int]:
-    """Return how many cells of a column are words, and the row of the first, if they are few.
+def odd_cells(column: pd.Series, *, decimal_comma: bool) -> pd.Series:
+    """Return the cells of a column that are words, if most of its cells are numbers."""
+    cells = column.dropna()
+    odd = cells[[not is_number(cell, decimal_comma=decimal_comma) for cell in cells]]
+    return odd if 2 * len(odd) < len(cells) else odd.iloc[:0]
 
-    They are few if most cells are numbers; otherwise it is a column of words, and the
-    answer (0, -1).
+
+def one_hot(column: pd.Series) -> pd.DataFrame | None:
+    """Return one column of zeros and ones per word, or None if there are too many words.
+
+    A missing cell is missing in all of them.
     """
-    odd = [
-        row
-        for row, cell in enumerate(column.values)
-        if cell is not None and not is_number(cell, decimal_comma=column.decimal_comma)
-    ]
-    n_present = sum(cell is not None for cell in column.values)
-    return (len(odd), odd[0]) if odd and 2 * len(odd) < n_present else (0, -1)
-
-
-def one_hot(column: RawColumn) -> list[Feature] | None:
-    """Return a column of zeros and ones for each word, or None if there are too many words.
-
-    A cell without a value is missing in all of them.
-    """
-    words = sorted({cell for cell in column.values if cell is not None})
-    if len(words) > MOST_CATEGORIES:
+    if column.nunique() > MOST_CATEGORIES:
         return None
-    missing = np.array([cell is None for cell in column.values])
-    features = []
-    for word in words:
-        values = np.array([cell == word for cell in column.values], dtype=np.float64)
-        values[missing] = np.nan
-        features.append(Feature(f"{column.name}={word}", values))
-    return features
+    encoded = pd.get_dummies(column, prefix=column.name, prefix_sep="=", dtype=np.float64)
+    return encoded.where(column.notna(), np.nan)
+
+
+def words_of(column: pd.Series) -> list[str | None]:
+    """Return a column as words, None where a value is missing."""
+
+    def word(value: Any) -> str:
+        return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+    return [None if pd.isna(value) else word(value) for value in column]
 
 
 def looks_like_ids(name: str, values: NDArray[np.float64]) -> bool:
-    """Tell whether a column of numbers is likely to name its rows and not to measure them."""
+    """Tell whether a column of numbers probably names its rows."""
     if values.size < 3 or not np.isfinite(values).all() or (values != np.round(values)).any():
         return False
-    counts = values[0] in (0, 1) and bool((np.diff(values) == 1).all())
-    words = set(re.split(r"[\W_]+", name.lower()))
-    distinct = np.unique(values).size == values.size
-    return counts or (bool(distinct) and bool({"id", "index", "key", "nr"} & words))
+    counts = values[0] in (0, 1) and (np.diff(values) == 1).all()
+    named = {"id", "index", "key", "nr"} & set(re.split(r"[\W_]+", name.lower()))
+    return bool(counts or (named and np.unique(values).size == values.size))
 
 
 def join_names(names: Iterable[Any], most: int = 8) -> str:
-    """Return names as text, the first few of them."""
+    """Return the first few names as text."""
     shown = [str(name) for name in names]
     if len(shown) > most:
         return ", ".join(shown[:most]) + f" and {len(shown) - most} more"
@@ -106,30 +98,19 @@ def join_names(names: Iterable[Any], most: int = 8) -> str:
 
 
 def check_name(name: str, names: list[str], option: str, first: int = 1) -> int:
-    """Return which column is meant by its name or by its number, the first one's being `first`."""
+    """Return the position of a column, given by its name or its number (counted from `first`)."""
     if name in names:
         return names.index(name)
     if name.isdecimal() and first <= int(name) < first + len(names):
         return int(name) - first
-    alike = [known for known in names if known.lower() == name.lower()]
-    hint = f"did you mean {alike[0]}?" if alike else f"there are {join_names(names)}."
+    alike = [f"did you mean {known}?" for known in names if known.lower() == name.lower()]
+    hint = alike[0] if alike else f"the columns are {join_names(names)}."
     raise InputError(f"{option} {name}: there is no such column; {hint}")
 
 
-def _ways(column: RawColumn) -> list[tuple[Callable[[str], float | None], str]]:
-    """Return how the numbers of a column may be written, the likeliest first."""
-    ways: list[tuple[Callable[[str], float | None], str]] = [(_plain_number, "")]
-    if not column.decimal_comma:
-        ways.append((_grouped_number, "a comma between thousands"))
-    ways += [(_comma_number, "a decimal comma"), (_truth, "TRUE and FALSE, as 1 and 0")]
-    return ways
-
-
 def _plain_number(cell: str) -> float | None:
-    if "_" in cell:  # Python reads 1_000 as a number
-        return None
     try:
-        return float(cell)
+        return None if "_" in cell else float(cell)  # Python reads 1_000 as a number
     except ValueError:
         return None
 
@@ -139,10 +120,5 @@ def _grouped_number(cell: str) -> float | None:
 
 
 def _comma_number(cell: str) -> float | None:
-    if not _COMMA.fullmatch(cell):
-        return None
-    return _plain_number(cell.replace(".", "").replace(",", "."))
-
-
-def _truth(cell: str) -> float | None:
-    return _TRUTHS.get(cell.lower())
+    plain = cell.replace(".", "").replace(",", ".")
+    return _plain_number(plain) if _COMMA.fullmatch(cell) else None

@@ -7,8 +7,8 @@ const { alphas, clusters, items } = report;
 const PAGE = 25;
 let place = report.fitted;
 
-// What an item is at every alpha, one letter each: weak, trimmed, or the letter of its color.
-// The charts look colors up by these letters: ten thousand times for a move of the slider.
+// The status of an item at each alpha, as one letter: weak, trimmed, or the letter of its color.
+// A lookup by letter is fast enough for thousands of items at each move of the slider.
 const WEAK = "-", TRIMMED = "*";
 const letter = (color) => String.fromCharCode(97 + color);
 function lineOf(switches, cluster) {
@@ -39,7 +39,7 @@ const rows = items.id.map((id, i) => {
 
 const status = (row) => ({ [WEAK]: "weak", [TRIMMED]: "trimmed" })[row.line[place]] || "core";
 const percent = (share) => (share > 0 && share < 0.0005 ? "< 0.1 %" : (100 * share).toFixed(1) + " %");
-const fixed = (value) => (value === null ? "not known" : value.toFixed(3));
+const fixed = (value) => (value === null ? "unknown" : value.toFixed(3));
 const closest = (row) => (row.share === null ? "none" : `${row.closest} (${percent(row.share)})`);
 
 // ---- the table of items ----
@@ -52,7 +52,7 @@ const COLUMNS = [
   { name: "Closest other cluster", key: (row) => row.share, text: closest },
   { name: "Core from alpha", key: (row) => row.from, text: (row) => (row.from === null ? "never" : String(row.from)), number: true },
 ];
-let order = { column: 0, up: true, given: true };  // first as given
+let order = { column: 0, up: true, given: true };  // at first in the order given
 let page = 0;
 let found = rows;
 
@@ -75,7 +75,7 @@ function refind() {
     const key = COLUMNS[order.column].key;
     const keyed = found.map((row) => [key(row), row]);
     const empty = (value) => value === null || value === "";
-    // Missing values stay last, whichever way is up.
+    // Missing values come last in both directions.
     keyed.sort((a, b) => (empty(a[0]) || empty(b[0]) || order.up ? 1 : -1) * compare(a[0], b[0]) || a[1].i - b[1].i);
     found = keyed.map((pair) => pair[1]);
   }
@@ -125,7 +125,7 @@ function makeHead() {
   });
 }
 
-// ---- the CSV file, for spreadsheets ----
+// ---- the CSV file ----
 
 function csvCell(value) {
   if (value === null) return "";
@@ -143,7 +143,7 @@ function csv() {
 
 function download() {
   const link = document.createElement("a");
-  // The mark at the start tells spreadsheets that the text is UTF-8.
+  // The byte order mark tells spreadsheets that the text is UTF-8.
   link.href = URL.createObjectURL(new Blob(["\ufeff", csv()], { type: "text/csv;charset=utf-8" }));
   link.download = "core_clusters.csv";
   link.click();
@@ -157,7 +157,7 @@ function showAlpha() {
   const weak = report.nItems - report.nTrimmed - core;
   const trimmed = report.nTrimmed ? `, ${report.nTrimmed.toLocaleString("en")} trimmed` : "";
   const words = `${core.toLocaleString("en")} core, ${weak.toLocaleString("en")} weak${trimmed}` +
-    (report.proven[place] ? "" : "; not proven to be the largest cores");
+    (report.proven[place] ? "" : "; the cores are not proven to be the largest possible");
   const alpha = String(alphas[place]);
   $("alpha").value = place;
   $("alpha").setAttribute("aria-valuetext", `${alpha}: ${words}`);
@@ -223,7 +223,7 @@ function scatter() {
           stroke: { signal: "datum.g < 0 ? faint : palette[datum.g % length(palette)]" },
           size: { value: area }, strokeWidth: { value: area > 30 ? 1.4 : 1 }, tooltip: { field: "i" },
         },
-        update: {  // weak points on top: they are fewer, and they are what one looks for
+        update: {  // weak items on top: they are fewer and of more interest
           fill: { signal: "paints[datum.line[place]]" },
           zindex: { signal: "levels[datum.line[place]]" },
           opacity: { signal: "searching && hits[datum.i] !== '1' ? 0.12 : 1" },
@@ -237,7 +237,7 @@ function curve() {
   const trimmed = report.nTrimmed;
   const lines = clusters.map((cluster, g) => ({ g, name: `cluster ${cluster.name}`, size: cluster.size, cores: cluster.cores }));
   const sums = alphas.map((_, a) => clusters.reduce((sum, cluster) => sum + cluster.cores[a], 0));
-  lines.unshift({ g: -1, name: trimmed ? "all items, trimmed ones included" : "all items", size: report.nItems, cores: sums });
+  lines.unshift({ g: -1, name: trimmed ? "all items, including trimmed ones" : "all items", size: report.nItems, cores: sums });
   const values = lines.flatMap(({ g, name, size, cores }) =>
     cores.map((core, a) => ({ g, a, alpha: alphas[a], weak: 1 - core / size, text: `${name}\nalpha ${alphas[a]}: ${percent(1 - core / size)} weak` })));
   const top = Math.min(Math.max(0.1, ...values.map(({ weak }) => weak)), 1);
@@ -265,7 +265,7 @@ function curve() {
           x: { scale: "x", field: "alpha" }, y: { scale: "y", field: "weak" },
           shape: { signal: "datum.g < 0 ? 'circle' : shapes[datum.g % length(shapes)]" },
           fill: color, size: { value: 60 }, tooltip: { field: "text" },
-          // All can be pointed at; few are seen, and not those of two lines at one place.
+          // All markers have a tooltip; few are visible, at different places on each line.
           opacity: { signal: "datum.g >= 0 && datum.a % step === datum.g % step ? 1 : 0" },
         } } },
       ] },
@@ -291,7 +291,7 @@ function showTip(_, event, item, value) {
   tip.style.top = `${above ? clientY - tip.offsetHeight - 10 : clientY + 14}px`;
 }
 
-// At most once a frame, however fast the slider moves.
+// At most once per frame, even if the slider moves faster.
 let waiting = false;
 function redraw() {
   if (waiting || !views.length) return;
@@ -323,13 +323,13 @@ async function drawAll() {
     views = [await draw("scatter", scatter()), await draw("curve", curve())];
     redraw();
     document.body.dataset.ready = "yes";
-  } catch (error) {  // the still pictures stay
+  } catch (error) {  // the static pictures stay visible
     document.body.classList.remove("charts");
     console.error(error);
   }
 }
 
-// Drawn anew when the window changes its size or the reader their mind about light and dark.
+// Draw again when the window is resized or the color scheme changes.
 function drawWhenItChanges() {
   const width = () => $("scatter").clientWidth;
   let drawn = width(), timer = 0;

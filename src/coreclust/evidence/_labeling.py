@@ -1,14 +1,13 @@
-"""What comes out of labeling resamples: as it arrives, and all of it."""
+"""The labels of resamples: block by block as they arrive, and all of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coreclust._sampling.models import Model
 from coreclust.evidence._ensemble import LabelEnsemble
 
 
@@ -22,38 +21,38 @@ class Block:
         In the smallest type that fits.
     failed : list of (int, str)
         Resamples that failed on every try, counted from 0 over all blocks, and their errors.
-    models : list of Model
-        Of the labeled resamples, or none at all.
+    models : list
+        One model, or the array that a model is made from, per labeled resample; or empty.
     """
 
     labels: NDArray[np.signedinteger]
     failed: list[tuple[int, str]]
-    models: list[Model]
+    models: list[Any]
 
     @property
-    def n_resamples(self) -> int:
-        """The resamples that were drawn, with those that failed."""
+    def n_tried(self) -> int:
+        """Number of resamples drawn, failed ones included."""
         return len(self.labels) + len(self.failed)
 
 
 class Labeling(NamedTuple):
-    """What comes out of labeling resamples.
+    """The labels of all resamples.
 
     Attributes
     ----------
     ensemble : LabelEnsemble
         Without the resamples that failed on every try.
     errors : list of str
-        Of those that did.
-    models : list of Model
-        Of the resamples in the ensemble, if they were to be kept.
+        The errors of those that failed.
+    models : list
+        One per resample in the ensemble, if models are kept.
     """
 
     ensemble: LabelEnsemble
     errors: list[str]
-    models: list[Model]
+    models: list[Any]
 
     @property
     def n_tried(self) -> int:
-        """The resamples that were drawn, with those that failed."""
+        """Number of resamples drawn, failed ones included."""
         return self.ensemble.n_resamples + len(self.errors)

@@ -1,0 +1,56 @@
+"""Tests single pairs of items of a fitted estimator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from coreclust.evidence._pair_test import PairTest, pair_test
+from coreclust.evidence._rule import check_confidence
+
+if TYPE_CHECKING:
+    from coreclust.core_clustering import CoreClustering
+
+
+def test_pair(self: CoreClustering, i: Any, j: Any, *, confidence: float = 0.95) -> PairTest:
+    """Test whether items i and j co-occur with probability at least ``1 - alpha``.
+
+    Each pair is tested by itself. To test many pairs at once, compare `p_value` with
+    ``(1 - confidence)`` divided by their number.
+
+    Parameters
+    ----------
+    i, j : int or array-like of int
+        Items, by position; arrays are paired up by broadcasting.
+    confidence : float, default=0.95
+        Of the interval, and 1 minus the level of the test.
+
+    Returns
+    -------
+    test : PairTest
+        With `estimate`, `lower`, `upper`, `p_value`, `together`, `n_together` and
+        `n_seen`, numbers or arrays. The test is one-sided and the interval two-sided: `lower`
+        of a pair that is `together` may be slightly below ``1 - alpha``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from coreclust import CoreClustering
+    >>> cc = CoreClustering(random_state=0).fit(load_iris().data)
+    >>> cc.test_pair(0, 149).together
+    False
+    """
+    check_is_fitted(self)
+    if confidence is None:
+        raise ValueError("confidence must be a number above 0 and below 1, got None.")
+    check_confidence(confidence)
+    together, seen = self.ensemble_.cooccurrence_counts(i, j, noise=self.noise)
+    return pair_test(
+        together,
+        seen,
+        self.ensemble_.n_prior,
+        alpha=self.rule_.alpha,
+        confidence=confidence,
+        anytime=self.rule_.anytime,
+    )

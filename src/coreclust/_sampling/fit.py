@@ -1,0 +1,123 @@
+"""From a checked problem to evidence: chooses the engine, draws the resamples, labels them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coreclust._checkpoint.fingerprint import settings_of
+from coreclust._checkpoint.folder import Checkpoint
+from coreclust._sampling.adaptive import label_until_settled
+from coreclust._sampling.native import BatchEngine, batch_engine, dataset_labeler
+from coreclust._sampling.pairs import resample_pairs
+from coreclust._sampling.problem import Problem
+from coreclust._sampling.runner import label_resamples, report_dropped
+from coreclust.evidence._protocol import Evidence
+
+if TYPE_CHECKING:
+    from coreclust.core_clustering import CoreClustering
+
+
+class Resampled(NamedTuple):
+    """What the resamples have shown."""
+
+    evidence: Evidence
+    n_resamples: int
+    n_dropped: int
+    models: list[Any]
+    engine: str
+
+
+def choose_engine(problem: Problem, meta: CoreClustering) -> Any:
+    """Return what labels many resamples in one call, or None for one call per resample."""
+    if meta.engine == "generic":
+        return None
+    engine: Any = None
+    estimator, scheme = problem.function.estimator, problem.scheme
+    if scheme.draws == "pairs":
+        engine = dataset_labeler(estimator, problem.items)
+    elif not scheme.makes_items:
+        engine = batch_engine(estimator, problem.items, scheme.label)
+        if meta.keep_models and engine is not None and engine.offer.make_model is None:
+            engine = None
+    if engine is None and meta.engine == "batched":
+        raise ValueError(
+            f"engine='batched' has no compiled code for {type(estimator).__name__} with these "
+            "parameters, data and resampling; use engine='auto'."
+        )
+    return engine
+
+
+def open_checkpoint(
+    problem: Problem, meta: CoreClustering, engine: BatchEngine | None
+) -> contextlib.AbstractContextManager[Checkpoint | None]:
+    """Return the checkpoint if there is to be one; raise if it cannot be used."""
+    if meta.checkpoint is None:
+        return contextlib.nullcontext()
+    if problem.scheme.draws == "pairs":
+        raise ValueError(
+            f"checkpoint cannot be used with resampling={problem.scheme!r}, which keeps no "
+            "resamples; use checkpoint=None."
+        )
+    if meta.keep_models and engine is None:
+        raise ValueError(
+            "checkpoint can keep models only for clusterers with compiled code that offer them, "
+            "such as k-means with engine='auto'; use keep_models=False or checkpoint=None."
+        )
+    settings = settings_of(
+        problem.function.estimator,
+        problem.items,
+        problem.classes,
+        problem.scheme,
+        problem.groups,
+        random_state=meta.random_state,
+        engine=meta.engine,
+        keep_models=meta.keep_models,
+    )
+    return Checkpoint(meta.checkpoint, settings, problem.n_items, meta.random_state)
+
+
+def gather_evidence(
+    problem: Problem,
+    meta: CoreClustering,
+    entropy: int,
+    reference: NDArray[np.int64],
+    *,
+    engine: Any,
+    on_resample: Callable[[], None] | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> Resampled:
+    """Draw and label the resamples: one set for all pairs, or one for every pair."""
+    how: dict[str, Any] = {"n_jobs": meta.n_jobs, "verbose": meta.verbose}
+    name = "generic" if engine is None else "batched"
+    if problem.scheme.draws == "pairs":  # Algorithm 2
+        m = int(meta.n_resamples)
+        evidence, n_dropped = resample_pairs(problem, reference, m, entropy, labeler=engine, **how)
+        return Resampled(evidence, m, n_dropped, [], name)
+    if problem.in_blocks:
+        how["n_jobs"] = 1  # the blocks already run in parallel
+    label = functools.partial(
+        label_resamples,
+        problem,
+        entropy=entropy,
+        engine=engine,
+        keep_models=meta.keep_models,
+        on_resample=on_resample,
+        checkpoint=checkpoint,
+        **how,
+    )
+    if meta.n_resamples == "auto":
+        rule = meta._rule()
+        labeling = label_until_settled(label, reference, rule, meta.max_resamples, meta.n_jobs)
+    else:
+        labeling = label(n_resamples=int(meta.n_resamples))
+    report_dropped(labeling.errors, labeling.n_tried)
+    models = labeling.models
+    if engine is not None:
+        models = [engine.offer.make_model(model) for model in models]
+    return Resampled(labeling.ensemble, labeling.n_tried, len(labeling.errors), models, name)

@@ -1,0 +1,263 @@
+"""Labels packed into bitsets, and kernels that count pairs and list conflicts from them.
+
+The labels of a group of items are packed with one bit per resample. Compared with the most common
+label of the group in each resample, an item either agrees or *deviates*. For two items
+
+    seen  = |present_i & present_j|
+    apart = |(deviating_i & present_j) | (deviating_j & present_i)|
+            - |resamples in which both deviate to the same label|
+
+so most pairs of a stable cluster cost a few words, and no label is looked at.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coreclust._utils.jit import kernel, popcount
+
+
+class PackedLabels(NamedTuple):
+    """Labels of some items, one bit per resample; see `PairCounts` for the methods."""
+
+    present: NDArray[np.uint64]  # (n_items, n_words)
+    deviating: NDArray[np.uint64]  # (n_items, n_words), a subset of present
+    comparable: NDArray[np.uint64]  # (n_items, n_words), deviating with a real label
+    planes: NDArray[np.uint64]  # (n_items, n_planes, n_words), rank of the label in binary
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return self.present.shape[0]
+
+    def pair_counts(
+        self, first: NDArray[np.intp], second: NDArray[np.intp]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return (together, seen), the A and B of the paper, for pairs of items."""
+        return _pair_counts(self, first, second)
+
+    def matrix_counts(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return (together, seen) for every pair of items, as square matrices."""
+        return _matrix_counts(self)
+
+    def by_deviation(self) -> NDArray[np.intp]:
+        """Return the items, those that deviate least often first."""
+        return np.argsort(_row_bits(self.deviating), kind="stable")
+
+    def steady_items(self, table: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Mark items that are certain to be free of conflicts with each other.
+
+        Items i, j present in p resamples and deviating in v of them were seen together at
+        least ``p_i + p_j - m`` times and apart at most ``v_i + v_j`` times. Under a line
+        ``a B - c`` that stays below ``table[B] + 1``, it is enough that each of the two has
+        ``v <= a (p - m / 2) - c / 2`` and that they were seen together often enough at all.
+        """
+        n_resamples = table.size - 1
+        allowed = np.flatnonzero(table >= 0)
+        present, deviating = _row_bits(self.present), _row_bits(self.deviating)
+        if allowed.size == 0:
+            return np.zeros(present.size, dtype=bool)
+        first = int(allowed[0])
+        slope = (table[-1] - table[first]) / max(n_resamples - first, 1)
+        seen = np.arange(first, n_resamples + 1)
+        offset = np.max(slope * seen - table[first:]) - 1 + 1e-6
+        return (2 * present - n_resamples >= first) & (
+            deviating <= slope * (present - n_resamples / 2) - offset / 2
+        )
+
+    def conflict_rows(
+        self,
+        table: NDArray[np.int64],
+        rows: NDArray[np.intp],
+        candidates: NDArray[np.intp],
+        limit: int,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """List the candidates that each of `rows` is in conflict with."""
+        return _conflict_rows(self, table, rows, candidates, limit)
+
+    def conflict_levels(
+        self, tables: NDArray[np.int64], rows: NDArray[np.intp], is_row: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
+        """List the conflicts of `rows` under tables that allow more and more."""
+        return _conflict_levels(self, tables, rows, is_row)
+
+    def extend_conflict_free(
+        self,
+        table: NDArray[np.int64],
+        chosen: NDArray[np.intp],
+        n_chosen: int,
+        queue: NDArray[np.intp],
+    ) -> int:
+        """Append to `chosen` every item of `queue` in conflict with none of it."""
+        return _extend_conflict_free(self, table, chosen, n_chosen, queue)
+
+    def group_conflicting(
+        self,
+        table: NDArray[np.int64],
+        queue: NDArray[np.intp],
+        groups: NDArray[np.int32],
+        sizes: NDArray[np.int64],
+        n: int,
+    ) -> int:
+        """Put every item of `queue` into a group in which all items are in conflict."""
+        return _group_conflicting(self, table, queue, groups, sizes, n)
+
+    def count_apart_pairs(
+        self,
+        above: NDArray[np.int64],
+        up_to: NDArray[np.int64],
+        rows: NDArray[np.intp],
+        others: NDArray[np.intp],
+        is_row: NDArray[np.bool_],
+    ) -> NDArray[np.int64]:
+        """Count, for each item, the `others` it was apart from that often."""
+        return _count_apart_pairs(self, above, up_to, rows, others, is_row)
+
+
+@kernel
+def _seen_apart(packed, i, j):
+    """Return in how many resamples two items were seen together, and apart."""
+    present, deviating, comparable, planes = packed
+    seen = 0
+    apart = 0
+    for word in range(present.shape[1]):
+        p_i = present[i, word]
+        p_j = present[j, word]
+        seen += popcount(p_i & p_j)
+        apart += popcount((deviating[i, word] & p_j) | (deviating[j, word] & p_i))
+        both = comparable[i, word] & comparable[j, word]
+        if both != 0:
+            for plane in range(planes.shape[1]):
+                both &= ~(planes[i, plane, word] ^ planes[j, plane, word])
+            apart -= popcount(both)
+    return seen, apart
+
+
+@kernel
+def _pair_counts(packed, first, second):
+    together = np.empty(first.size, dtype=np.int64)
+    seen = np.empty(first.size, dtype=np.int64)
+    for pair in range(first.size):
+        both_seen, apart = _seen_apart(packed, first[pair], second[pair])
+        seen[pair] = both_seen
+        together[pair] = both_seen - apart
+    return together, seen
+
+
+@kernel
+def _matrix_counts(packed):
+    n_items = packed.present.shape[0]
+    together = np.empty((n_items, n_items), dtype=np.int32)
+    seen = np.empty((n_items, n_items), dtype=np.int32)
+    for i in range(n_items):
+        for j in range(i + 1):
+            both_seen, apart = _seen_apart(packed, i, j)
+            seen[i, j] = seen[j, i] = both_seen
+            together[i, j] = together[j, i] = both_seen - apart
+    return together, seen
+
+
+@kernel
+def _conflict_rows(packed, table, rows, candidates, limit):
+    counts = np.zeros(rows.size, dtype=np.int64)
+    conflicts = np.empty((rows.size, limit), dtype=np.int32)
+    for r in range(rows.size):
+        for candidate in candidates:
+            if candidate == rows[r]:
+                continue
+            seen, apart = _seen_apart(packed, rows[r], candidate)
+            if apart > table[seen]:
+                counts[r] += 1
+                if counts[r] > limit:
+                    break
+                conflicts[r, counts[r] - 1] = candidate
+    return counts, conflicts
+
+
+@kernel
+def _conflict_levels(packed, tables, rows, is_row):
+    n_items = packed.present.shape[0]
+    counts = np.zeros(rows.size, dtype=np.int64)
+    others = np.empty((rows.size, n_items), dtype=np.int32)
+    levels = np.empty((rows.size, n_items), dtype=np.uint16)
+    for r in range(rows.size):
+        row = rows[r]
+        for other in range(n_items):
+            if other == row or (is_row[other] and other > row):
+                continue
+            seen, apart = _seen_apart(packed, row, other)
+            level = 0
+            while level < tables.shape[0] and apart > tables[level, seen]:
+                level += 1
+            if level > 0:
+                others[r, counts[r]] = other
+                levels[r, counts[r]] = level
+                counts[r] += 1
+    return counts, others, levels
+
+
+@kernel
+def _extend_conflict_free(packed, table, chosen, n_chosen, queue):
+    for item in queue:
+        # The last chosen deviate most: a conflict is found there first.
+        for k in range(n_chosen - 1, -1, -1):
+            seen, apart = _seen_apart(packed, item, chosen[k])
+            if apart > table[seen]:
+                break
+        else:
+            chosen[n_chosen] = item
+            n_chosen += 1
+    return n_chosen
+
+
+@kernel
+def _group_conflicting(packed, table, queue, groups, sizes, n):
+    n_open, largest = groups.shape
+    for item in queue:
+        place = -1
+        for group in range(n_open):
+            if sizes[group] == 0 or sizes[group] == largest:
+                continue
+            fits = True
+            for k in range(sizes[group]):
+                seen, apart = _seen_apart(packed, item, groups[group, k])
+                if apart <= table[seen]:
+                    fits = False
+                    break
+            if fits:
+                place = group
+                break
+        if place < 0:
+            place = n % n_open
+            sizes[place] = 0
+            n += 1
+        groups[place, sizes[place]] = item
+        sizes[place] += 1
+    return n
+
+
+@kernel
+def _count_apart_pairs(packed, above, up_to, rows, others, is_row):
+    counts = np.zeros(packed.present.shape[0], dtype=np.int64)
+    for row in rows:
+        for other in others:
+            if other == row or (is_row[other] and other > row):
+                continue
+            seen, apart = _seen_apart(packed, row, other)
+            if above[seen] < apart <= up_to[seen]:
+                counts[row] += 1
+                counts[other] += 1
+    return counts
+
+
+@kernel
+def _row_bits(bits):
+    """Return the number of set bits in each row of a bitset matrix."""
+    total = np.zeros(bits.shape[0], dtype=np.int64)
+    for i in range(bits.shape[0]):
+        for word in range(bits.shape[1]):
+            total[i] += popcount(bits[i, word])
+    return total

@@ -1,0 +1,145 @@
+"""What the package asks of a resampling scheme, and the defaults for what a scheme leaves out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+LABELS = ("drawn", "all", "oob")
+
+_TRIAL_DRAWS = 200  # to measure how often a pair is seen, for a scheme that does not say
+_TRIAL_UNITS = 10_000
+
+
+class Scheme:
+    """Base of the resampling schemes, and the list of what a scheme can say about itself.
+
+    A scheme of your own need not inherit from it. Any object with a method `draw` can be passed as
+    `resampling`; what it does not define is taken from here.
+
+    Attributes
+    ----------
+    label : {"drawn", "all", "oob"}, default="drawn"
+        The items that get a label in a resample: those drawn, all, or only those not drawn.
+    draws : {"rows", "items", "pairs"}, default="rows"
+        What a resample is made of: rows of the data (`draw`), new items (`draw_items`), or, in
+        Algorithm 2 of the paper, each pair of items among new ones.
+    repeats : bool, default=True
+        Whether a resample can hold copies of an item.
+    moves_items : bool, default=False
+        Whether the drawn items are changed by `move` before they are clustered.
+    fits_reference : bool, default=False
+        Whether the reference clustering, too, is fitted to a resample, so that no fit grows
+        with the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coreclust.resampling import check_resampling
+    >>> class FirstHalf:
+    ...     def draw(self, n_units, seeds):
+    ...         return np.random.default_rng(seeds).permutation(n_units)[: n_units // 2]
+    >>> scheme = check_resampling(FirstHalf())
+    >>> scheme.counts(10, [np.random.SeedSequence(0)]).sum(), scheme.label
+    (np.int64(5), 'drawn')
+    """
+
+    label = "drawn"
+    draws = "rows"
+    repeats = True
+    moves_items = False
+    fits_reference = False
+
+    def draw(self, n_units: int, seeds: np.random.SeedSequence) -> NDArray[np.int64]:
+        """Return the rows of one resample, or the groups of rows. A row may occur repeatedly."""
+        raise NotImplementedError(f"{type(self).__name__} has no method draw.")
+
+    def counts(self, n_units: int, resamples: list[np.random.SeedSequence]) -> NDArray[np.int32]:
+        """Return how often each row is in each of some resamples; by default from `draw`."""
+        drawn = [self.draw(n_units, seeds) for seeds in resamples]
+        return np.array([np.bincount(rows, minlength=n_units) for rows in drawn], dtype=np.int32)
+
+    def pair_share(self, n_units: int) -> float:
+        """Return the share of resamples in which a pair gets labels, by default from trials."""
+        if self.label == "all":
+            return 1.0
+        n = min(n_units, _TRIAL_UNITS)
+        trials = self.counts(n, [np.random.SeedSequence(trial) for trial in range(_TRIAL_DRAWS)])
+        labeled = ((trials > 0) == (self.label == "drawn")).sum(axis=1)
+        return float((labeled * (labeled - 1)).mean() / (n * (n - 1)))
+
+    def check(self, n_units: int) -> None:
+        """Raise if resamples of so many rows or groups cannot be drawn."""
+
+    def move(
+        self, X: NDArray[Any], rows: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Return the drawn rows of X, changed; for schemes with `moves_items`."""
+        raise NotImplementedError(f"{type(self).__name__} has no method move.")
+
+    def draw_items(self, n_items: int, seed: int) -> Any:
+        """Return new items; for schemes that draw "items"."""
+        raise NotImplementedError(f"{type(self).__name__} has no method draw_items.")
+
+    @property
+    def makes_items(self) -> bool:
+        """Whether a resample holds items that are not in the data."""
+        return self.draws != "rows" or self.moves_items
+
+    def _draws_like(self, cls: type[Scheme]) -> bool:
+        """Tell whether `draw` is that of a class: only then do its counts and shares hold."""
+        return getattr(self.draw, "__func__", None) is cls.draw
+
+
+class PlainScheme(Scheme):
+    """Completes an object that has a method `draw` with the defaults for all else.
+
+    Parameters
+    ----------
+    plain : object
+    """
+
+    def __init__(self, plain: Any) -> None:
+        self.plain = plain
+        self.label = check_label(getattr(plain, "label", Scheme.label))
+        for name in ("draws", "repeats", "moves_items", "fits_reference"):
+            setattr(self, name, getattr(plain, name, getattr(Scheme, name)))
+        for name in ("pair_share", "move", "draw_items"):
+            if callable(getattr(plain, name, None)):
+                setattr(self, name, getattr(plain, name))
+
+    def draw(self, n_units: int, seeds: np.random.SeedSequence) -> NDArray[np.int64]:
+        """Return what the object draws, checked."""
+        rows = np.asarray(self.plain.draw(n_units, seeds))
+        fits = rows.ndim == 1 and rows.size > 0 and rows.dtype.kind in "iu"
+        if not fits or rows.min() < 0 or rows.max() >= n_units:
+            raise ValueError(
+                f"resampling={self!r} must draw positions from 0 to {n_units - 1} in an array of "
+                f"integers, got {rows!r}."
+            )
+        return rows.astype(np.int64)
+
+    def counts(self, n_units: int, resamples: list[np.random.SeedSequence]) -> NDArray[np.int32]:
+        """Return the counts of the object, or those of its draws."""
+        if callable(getattr(self.plain, "counts", None)):
+            return np.asarray(self.plain.counts(n_units, resamples), dtype=np.int32)
+        return super().counts(n_units, resamples)
+
+    def check(self, n_units: int) -> None:
+        """Raise if the object does not draw rows."""
+        if callable(getattr(self.plain, "check", None)):
+            self.plain.check(n_units)
+        if self.draws == "rows":
+            self.draw(n_units, np.random.SeedSequence(0))
+
+    def __repr__(self) -> str:
+        return repr(self.plain)
+
+
+def check_label(label: Any) -> str:
+    """Return `label` if it is one of the choices."""
+    if not isinstance(label, str) or label not in LABELS:
+        raise ValueError(f"label must be one of {', '.join(map(repr, LABELS))}, got {label!r}.")
+    return label

@@ -1,0 +1,132 @@
+"""Reading files that store numbers as numbers: Parquet, .npy and .h5ad."""
+
+from importlib.util import find_spec
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from coreclust.cli.errors import InputError
+from coreclust.cli.reading import read_table
+
+
+def test_npy(tmp_path, read, error):
+    path = tmp_path / "a.npy"
+    np.save(path, np.arange(6).reshape(3, 2))
+    assert read_table(path).X.tolist() == [[0, 1], [2, 3], [4, 5]]
+    np.save(path, np.array([1.0, np.nan, 3.0]))
+    assert read_table(path, drop_missing=True).dropped == [2]
+    for bad, message in (
+        (np.zeros((2, 2, 2)), "one row per item"),
+        (np.array([1j]), "real numbers"),
+        (np.array(["a"]), "real numbers"),
+        (np.array([{}], dtype=object), "objects are not read"),
+        (np.zeros((3, 0)), "no columns"),
+        (np.zeros((0, 3)), "no rows"),
+    ):
+        np.save(path, bad, allow_pickle=True)
+        with pytest.raises(InputError, match=message):
+            read_table(path)
+    np.savez(tmp_path / "a.npz", X=np.zeros((2, 2)))
+    with pytest.raises(InputError, match="several arrays"):
+        read_table(tmp_path / "a.npz")
+    assert "numpy can read" in error(b"junk", "x.npy")
+
+
+def test_parquet(tmp_path, error):
+    frame = pd.DataFrame(
+        {
+            "x": [1, 2, 3],
+            "flag": [True, False, True],
+            "town": ["A", None, "B"],
+            "when": pd.to_datetime(["2020-01-01"] * 3),
+            "maybe": pd.array([1, None, 3], dtype="Int64"),
+        }
+    )
+    path = tmp_path / "a.parquet"
+    frame.to_parquet(path)
+    table = read_table(path, drop_missing=True)
+    assert table.feature_names == ["x", "flag", "maybe"]
+    assert table.X.tolist() == [[1, 1, 1], [3, 1, 3]]
+    assert table.dropped == [2]
+    assert "hold words (--one-hot turns them into numbers): town, when" in table.notices[0]
+    frame[["x"]].set_axis(["a", "b", "c"]).to_parquet(path)
+    assert read_table(path).ids == ["a", "b", "c"]
+    assert "not a Parquet file" in error(b"junk", "x.parquet")
+
+
+def test_h5ad_without_anndata(error, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "anndata", None)
+    assert ".h5ad files need anndata; install it with: pip install 'coreclust[formats]'" in error(
+        b"junk", "x.h5ad"
+    )
+
+
+def test_parquet_without_pyarrow(error, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    assert "Parquet files need pyarrow" in error(b"junk", "x.parquet")
+
+
+class FakeAnnData:
+    """The used part of AnnData, to test its reading without the package."""
+
+    def __init__(self, X):
+        self.X = X
+        self.var_names = ["gene", "gene", "kind"]
+        self.obs_names = ["c1", "c2"]
+        self.obs = pd.DataFrame({"kind": ["T", "B"], "depth": [3, 4]}, index=self.obs_names)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_h5ad_as_anndata_gives_it(sparse, read, monkeypatch):
+    from types import SimpleNamespace
+
+    from scipy.sparse import csr_matrix
+
+    X = np.array([[1.0, 0, 2], [0, 3, 4]], dtype=np.float32)
+    fake = SimpleNamespace(
+        read_h5ad=lambda path: FakeAnnData(csr_matrix(X) if sparse else X),
+    )
+    monkeypatch.setitem(__import__("sys").modules, "anndata", fake)
+    table = read(b"any", "x.h5ad", label_column="obs:kind")
+    np.testing.assert_array_equal(table.X, X)
+    assert table.ids == ["c1", "c2"]
+    assert table.classes.tolist() == ["T", "B"]
+    assert table.feature_names == ["gene", "gene.2", "kind"]  # and not the depth
+
+
+@pytest.mark.skipif(find_spec("anndata") is None, reason="anndata is not installed")
+def test_h5ad_for_real(tmp_path):
+    import anndata
+
+    data = anndata.AnnData(
+        np.arange(6.0).reshape(3, 2), obs=pd.DataFrame({"kind": list("aab")}, index=list("xyz"))
+    )
+    data.write_h5ad(tmp_path / "a.h5ad")
+    table = read_table(tmp_path / "a.h5ad", label_column="kind")
+    assert table.X.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert table.ids == ["x", "y", "z"]
+    assert table.classes.tolist() == ["a", "a", "b"]
+    (tmp_path / "b.h5ad").write_bytes(b"junk")
+    with pytest.raises(InputError, match="not an AnnData file"):
+        read_table(tmp_path / "b.h5ad")
+
+
+def test_numbers_as_ids_and_classes_keep_all_their_digits(tmp_path):
+    path = tmp_path / "data.parquet"
+    frame = pd.DataFrame({"id": [1234567, 1234568, 7], "x": [1.0, 2, 3], "c": [0.1, 0.25, 1e9]})
+    frame.to_parquet(path)
+    table = read_table(path, id_column="id", label_column="c")
+    assert table.ids == ["1234567", "1234568", "7"]
+    assert table.classes.tolist() == ["0.1", "0.25", "1000000000"]
+
+
+def test_missing_is_for_text_files(tmp_path):
+    np.save(tmp_path / "data.npy", [[1.0, 2], [-99, 3]])
+    with pytest.raises(InputError, match="--missing is for text files"):
+        read_table(tmp_path / "data.npy", missing=["-99"])
+
+
+@pytest.mark.parametrize("name", ["data.npy", "data.npz"])
+def test_a_damaged_archive_is_one_sentence(error, name):
+    assert "not an array of numbers" in error(b"PK\x03\x04" + b"x" * 50, name)
