@@ -45,7 +45,7 @@ def is_independent(conflicts, vertices):
 def test_deleting_reductions_lose_nothing(conflicts, slack):
     best = independence_number(conflicts)
     lower_bound = max(best - slack, 0)
-    reduced = reduce_graph(conflicts_of(conflicts), lower_bound)
+    reduced = reduce_graph(conflicts_of(conflicts), lower_bound, Deadline(None))
     assert is_independent(conflicts, reduced.taken)
     reachable = reduced.taken.size + independence_number(conflicts, reduced.undecided)
     assert not conflicts[np.ix_(reduced.taken, reduced.undecided)].any()

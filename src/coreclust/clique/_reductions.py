@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from coreclust._utils.jit import kernel
+from coreclust.clique._deadline import Deadline
 from coreclust.clique._graph import Graph
+from coreclust.clique._matching import maximum_matching
 
 UNDECIDED, TAKEN, DELETED = 0, 1, 2
 
@@ -27,11 +28,12 @@ class Reduced:
     upper_bound: int  # of the size of an independent set, if larger than the given lower bound
 
 
-def reduce_graph(graph: Graph, lower_bound: int) -> Reduced:
+def reduce_graph(graph: Graph, lower_bound: int, deadline: Deadline) -> Reduced:
     """Decide about as many vertices as possible without rewriting the graph.
 
     Either `lower_bound` is the size of a largest independent set, or some largest one
-    consists of `taken` and of `undecided` vertices.
+    consists of `taken` and of `undecided` vertices. When the time is up, the vertices decided by
+    then are returned with a valid bound.
     """
     state = np.zeros(graph.n_vertices, dtype=np.int8)
     upper_bound = graph.n_vertices
@@ -41,7 +43,7 @@ def reduce_graph(graph: Graph, lower_bound: int) -> Reduced:
         n_taken = int(np.count_nonzero(state == TAKEN))
         if undecided.size == 0:
             return _reduced(state, min(upper_bound, n_taken))
-        decided, bound = _linear_program(graph.subgraph(undecided))
+        decided, bound = _linear_program(graph.subgraph(undecided), deadline)
         upper_bound = min(upper_bound, n_taken + bound)
         if upper_bound <= lower_bound or not decided.any():
             return _reduced(state, upper_bound)
@@ -52,19 +54,22 @@ def _reduced(state: NDArray[np.int8], upper_bound: int) -> Reduced:
     return Reduced(np.flatnonzero(state == TAKEN), np.flatnonzero(state == UNDECIDED), upper_bound)
 
 
-def _linear_program(graph: Graph) -> tuple[NDArray[np.int8], int]:
+def _linear_program(graph: Graph, deadline: Deadline) -> tuple[NDArray[np.int8], int]:
     """Solve the linear relaxation by one bipartite matching (Nemhauser and Trotter 1975).
 
     The solution has the values 0, 1/2 and 1. Some largest independent set agrees with it where
-    it is 0 or 1. Returns the states decided in this way, and the upper bound.
+    it is 0 or 1. Returns the states decided in this way, and the upper bound. Any matching gives a
+    valid bound, because its edges with the value 1/2 solve the dual program; only a maximum one
+    decides about vertices.
     """
-    partner = maximum_bipartite_matching(graph.to_sparse(), perm_type="column")
-    left, right = _alternating_reach(graph.indptr, graph.indices, partner)
+    partner, complete = maximum_matching(graph, deadline.expired)
+    bound = graph.n_vertices - (int(np.count_nonzero(partner >= 0)) + 1) // 2
     decided = np.zeros(graph.n_vertices, dtype=np.int8)
-    decided[left & ~right] = TAKEN
-    decided[~left & right] = DELETED
-    n_matched = int(np.count_nonzero(partner >= 0))
-    return decided, graph.n_vertices - (n_matched + 1) // 2
+    if complete:
+        left, right = _alternating_reach(graph.indptr, graph.indices, partner)
+        decided[left & ~right] = TAKEN
+        decided[~left & right] = DELETED
+    return decided, bound
 
 
 @kernel

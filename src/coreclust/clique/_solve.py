@@ -68,7 +68,7 @@ def _prove(
     longer search is limited to the others.
     """
     known = np.flatnonzero(chosen)
-    reduced = reduce_graph(graph, known.size)
+    reduced = reduce_graph(graph, known.size, deadline)
     if reduced.upper_bound <= known.size:
         return Solution(known, known.size)
     part = graph.subgraph(reduced.undecided)
@@ -86,7 +86,7 @@ def _prove(
 
 def _prove_part(graph: Graph, lower_bound: int, deadline: Deadline, max_memory: float) -> Solution:
     """Find a set larger than the bound, or prove that there is none and return any set."""
-    reduced = reduce_graph(graph, lower_bound)
+    reduced = reduce_graph(graph, lower_bound, deadline)
     if reduced.upper_bound <= lower_bound or deadline.expired():
         return Solution(reduced.taken, max(reduced.upper_bound, reduced.taken.size))
     rest = _solve_folded(graph.subgraph(reduced.undecided), deadline, max_memory)
