@@ -98,7 +98,7 @@ def clone_state(state):
     return pickle.loads(pickle.dumps(state))  # noqa: S301 - our own
 
 
-def test_recut_answers_again_from_the_same_samples(blobs):
+def test_recut_answers_again_from_the_same_resamples(blobs):
     cc = fit(KMeans(3), blobs)
     before = answer(cc)
     for alpha in (0.05, 0.3, 1.0):
@@ -110,7 +110,7 @@ def test_recut_answers_again_from_the_same_samples(blobs):
     assert cc.recut(alpha=1.0).weak_sample_indices_.size == 0
     with pytest.raises(ValueError, match="'alpha' parameter"):
         cc.recut(alpha=3)
-    with pytest.raises(TypeError, match="not 'n_resamples'; for anything else, fit again"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'n_resamples'"):
         cc.recut(n_resamples=10)
     with pytest.raises(NotFittedError):
         CoreClustering().recut(alpha=0.2)
@@ -125,7 +125,7 @@ def test_recut_answers_again_from_the_same_samples(blobs):
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
-@pytest.mark.filterwarnings("ignore:.*repeated rows of bootstrap samples")
+@pytest.mark.filterwarnings("ignore:.*copies of rows in bootstrap resamples")
 @pytest.mark.filterwarnings("ignore:.*divide by zero:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore:All reachability values are inf")
 def test_clusterers_with_a_noise_label(estimator, blobs):
@@ -142,7 +142,7 @@ def test_clusterers_with_a_noise_label(estimator, blobs):
 
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
 def test_density_clusterers_are_warned_about(blobs):
-    with pytest.warns(UserWarning, match="OPTICS takes the repeated rows of bootstrap samples"):
+    with pytest.warns(UserWarning, match="OPTICS treats the copies of rows in bootstrap resamples"):
         CoreClustering(OPTICS(max_eps=3), n_resamples=30).fit(blobs)
 
 
@@ -301,17 +301,17 @@ def test_summary_counts(blobs):
     table = cc.summary()
     assert table.columns.tolist() == [
         "cluster",
-        "size",
-        "core",
-        "weak",
+        "n_items",
+        "n_core",
+        "n_weak",
         "weak_fraction",
         "all_together",
         "upper_bound",
         "optimal",
     ]
-    assert (table["n_items"] == table.core + table.weak).all()
+    assert (table["n_items"] == table.n_core + table.n_weak).all()
     assert table["n_items"].sum() == 60
-    np.testing.assert_allclose(table.weak_fraction, table.weak / table["n_items"])
+    np.testing.assert_allclose(table.weak_fraction, table.n_weak / table["n_items"])
     for core, share in zip(cc.cores_, table.all_together, strict=True):
         labels = cc.ensemble_.labels[core.core]
         alike = [len(set(column[column != -2])) == 1 for column in labels.T]

@@ -30,7 +30,7 @@ def clusterings(draw, max_items=14):
 
 
 @pytest.fixture(autouse=True)
-def _allow_few_samples():
+def _allow_few_resamples():
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*too few for any pair.*")
         yield
@@ -82,7 +82,7 @@ def test_permuting_items_leaves_all_core_sizes(case, alpha, seed):
 
 
 @given(case=clusterings(), alpha=alphas, seed=st.integers(0, 99))
-def test_relabeling_any_sample_changes_nothing(case, alpha, seed):
+def test_relabeling_any_resample_changes_nothing(case, alpha, seed):
     labels, reference = case
     rng = np.random.default_rng(seed)
     renamed = labels.copy()
@@ -172,7 +172,7 @@ def test_items_that_never_met():
     assert np.isnan(core.strength).all()
 
 
-def test_too_few_samples_for_any_pair_is_said():
+def test_too_few_resamples_for_any_pair_give_a_warning():
     with pytest.warns(UserWarning, match="5 resamples are too few for any pair"):
         (core,) = core_clusters(LabelEnsemble(np.zeros((4, 5), int)), [0, 0, 0, 0])
     np.testing.assert_array_equal(core.core, [0])
@@ -192,7 +192,9 @@ def hard_ensemble():
 
 def test_a_time_limit_is_never_silent():
     ensemble, conflicts = hard_ensemble()
-    with pytest.warns(UserWarning, match="time_limit=0.3 was too little to prove that the cores of 1"):
+    with pytest.warns(
+        UserWarning, match="time_limit=0.3 was too little to prove that the cores of 1"
+    ):
         (core,) = core_clusters(ensemble, np.zeros(300, int), time_limit=0.3)
     assert not core.optimal
     assert 45 <= core.n_core < core.upper_bound <= 300
@@ -268,7 +270,7 @@ def test_more_is_promised_of_fewer():
     assert estimate > pair > simultaneous > surer > 1
 
 
-def test_too_few_samples_for_a_confidence_are_told_with_their_number():
+def test_too_few_resamples_for_a_confidence_give_a_warning_with_the_number():
     labels = np.zeros((10, 100), int)
     reference = np.zeros(10, int)
     # 45 pairs: 0.9 ** B <= 0.05 / 45 takes B = 65.
@@ -294,16 +296,18 @@ def test_a_wrong_confidence_is_refused(rule, message):
         core_clusters(LabelEnsemble(np.zeros((3, 9), int)), [0, 0, 0], **rule)
 
 
-def chance_ensemble(n_items=300, n_samples=120, seed=0):
+def chance_ensemble(n_items=300, n_resamples=120, seed=0):
     """One cluster of items whose labels are tossed: nearly every pair is in conflict."""
     rng = np.random.default_rng(seed)
-    return LabelEnsemble(rng.integers(0, 2, size=(n_items, n_samples)).astype(np.int8))
+    return LabelEnsemble(rng.integers(0, 2, size=(n_items, n_resamples)).astype(np.int8))
 
 
 def test_too_little_memory_is_never_silent():
     labels = np.random.default_rng(0).random((300, 120)) < np.linspace(0, 0.2, 300)[:, None]
     ensemble = LabelEnsemble(labels.astype(np.int8))
-    with pytest.warns(UserWarning, match="max_memory=1000 was too little to prove that the cores of 1"):
+    with pytest.warns(
+        UserWarning, match="max_memory=1000 was too little to prove that the cores of 1"
+    ):
         (core,) = core_clusters(ensemble, np.zeros(300, int), max_memory=1000)
     (exact,) = core_clusters(ensemble, np.zeros(300, int), max_memory=None)
     assert exact.optimal

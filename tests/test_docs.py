@@ -2,8 +2,8 @@
 
 A block that is not to be run has a comment on the line before it, with the reason:
 ``<!-- not run: takes hours -->``. A command inside of a sentence is named in the comment:
-``<!-- not run `coreclust reproduce`: takes hours -->``. A block of text right after one of Python
-is what that prints.
+``<!-- not run `coreclust demo`: takes hours -->``. A block of text right after one of Python is what
+that prints.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PAGES = [
         if page.name not in GENERATED
     ),
 ]
-MOST_NOT_RUN = 6
+MOST_NOT_RUN = 3
 
 FENCE = re.compile(
     r"(?:<!-- not run: (?P<reason>[^>]+?) -->\n+)?"
@@ -152,7 +152,7 @@ def check_foreign(words):
     ]
     for names in re.findall(r"\.\[([\w,-]+)\]", text):
         assert set(names.split(",")) <= set(extras), text
-    for name in re.findall(r"(?:examples|tests|docs|benchmarks)/[\w/.-]+\.(?:py|md)", text):
+    for name in re.findall(r"(?:examples|tests|docs|benchmarks|studies)/[\w/.-]+\.(?:py|md)", text):
         assert (ROOT / name).exists(), text
     assert words[0] in KNOWN_PROGRAMS or "=" in words[0], text
 
@@ -212,15 +212,34 @@ def test_the_site_builds(tmp_path):
         assert (tmp_path / f"{page}.html").exists()
 
 
-DIFF_TESTS = ["tests/cluster/test_mean_split.py", "tests/test_small_bootstrap.py"]
+WALKS = {  # the sections of CONTRIBUTING with a diff, and the tests that must pass with it
+    "Add a clusterer": ["tests/cluster/test_unit_bins.py"],
+    "Add a resampling scheme": ["tests/resampling/test_blocks_of_time.py"],
+    "Add a bound": ["tests/evidence/test_hoeffding.py"],
+    "Add a figure to the report": ["tests/report/test_strength_figure.py"],
+    "Add an input format": ["tests/cli/test_feather.py"],
+    "Add a reduction rule": ["tests/clique/test_parts.py", "-k", "folding"],
+}
+
+
+def diff_of(section):
+    text = (ROOT / "CONTRIBUTING.md").read_text().split(f"## {section}\n")[1].split("\n## ")[0]
+    (diff,) = re.findall(r"^```diff\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    return diff
+
+
+def test_every_diff_of_contributing_is_a_walk():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    assert text.count("```diff\n") == len(WALKS)
+    for section in WALKS:
+        changed = re.findall(r"^\+\+\+ b/(.*)$", diff_of(section), flags=re.MULTILINE)
+        assert changed
+        assert sum(not name.startswith(("tests/", "docs/")) for name in changed) <= 3, section
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git, to apply a diff")
 def test_the_diffs_of_contributing_apply_and_work(tmp_path):
     """On a copy of the code, with kernels as plain Python: a copy would compile all anew."""
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    diffs = re.findall(r"^```diff\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
-    assert len(diffs) == 3
     for folder in ("src", "tests"):
         shutil.copytree(
             ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__")
@@ -231,15 +250,16 @@ def test_the_diffs_of_contributing_apply_and_work(tmp_path):
         "PYTHONPATH": str(tmp_path / "src"),
         "NUMBA_DISABLE_JIT": "1",
     }
-    (tmp_path / "all.diff").write_text("".join(diffs))
-    pytest_plain = [sys.executable, "-m", "pytest", "-q", "-W", "ignore:overflow encountered"]
+    (tmp_path / "all.diff").write_text("".join(map(diff_of, WALKS)))
+    plain = [sys.executable, "-m", "pytest", "-q", "-W", "ignore:overflow encountered"]
+    files = [name for tests in WALKS.values() if len(tests) == 1 for name in tests]
     for command in (
         ["git", "apply", "--recount", "all.diff"],
-        [*pytest_plain, *DIFF_TESTS],
-        [*pytest_plain, "tests/clique/test_parts.py", "-k", "folding"],
+        [*plain, *files],
+        [*plain, *WALKS["Add a reduction rule"]],
     ):
         done = subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600
         )
         assert done.returncode == 0, done.stdout + done.stderr
-    assert "_heads_a_clique" in (tmp_path / "src/coreclust/clique/folding.py").read_text()
+    assert "_heads_a_clique" in (tmp_path / "src/coreclust/clique/_folding.py").read_text()

@@ -163,8 +163,8 @@ def test_kernels_run_as_plain_python(code):
 
 
 def test_kernels_stay_within_bounds(tmp_path):
-    # A cache of its own: numba does not tell apart what was compiled with bounds checks. Those of
-    # the clusterers take a minute to compile.
+    # With its own cache, because numba does not distinguish code compiled with bounds checks. The
+    # kernels of the clusterers take a minute to compile.
     checked = python(KERNELS, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))
     assert checked == python(KERNELS)
 

@@ -87,6 +87,6 @@ def test_private_modules_carry_an_underscore_and_public_ones_list_their_names():
 
 
 def test_no_file_is_too_long():
-    """Kernels that call each other share a file, because numba's cache cannot see edits elsewhere."""
+    """Kernels that call each other share a file: numba's cache cannot see edits elsewhere."""
     long = {name for name, path in MODULES.items() if len(path.read_text().splitlines()) > 500}
     assert long <= {"coreclust.cluster._concentration"}

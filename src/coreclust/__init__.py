@@ -1,12 +1,13 @@
-"""Core clustering: which parts of a clustering can be trusted.
+"""Core clustering finds the parts of a clustering that are stable under resampling.
 
-Names are imported when first used, so that ``import coreclust`` costs nothing.
+Names are imported on first use, so that ``import coreclust`` is fast.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from coreclust._utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from coreclust.clique import maximum_clique
@@ -25,19 +26,16 @@ __all__ = [
     "maximum_clique",
 ]
 
-_HOMES = {
-    "Core": "coreclust.cores",
-    "CoreClustering": "coreclust.core_clustering",
-    "LabelEnsemble": "coreclust.evidence._ensemble",
-    "core_clusters": "coreclust.cores",
-    "maximum_clique": "coreclust.clique",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, _ = lazy_names(
+    __name__,
+    {
+        "Core": "coreclust.cores",
+        "CoreClustering": "coreclust.core_clustering",
+        "LabelEnsemble": "coreclust.evidence._ensemble",
+        "core_clusters": "coreclust.cores",
+        "maximum_clique": "coreclust.clique",
+    },
+)
 
 
 def __dir__() -> list[str]:

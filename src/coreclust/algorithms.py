@@ -1,7 +1,7 @@
-"""The clustering functions of the paper at its settings, by name.
+"""Provides the algorithms of the paper at its settings, by name.
 
-The libraries behind them are imported when an estimator is made, so that the command line can
-list the names without waiting for scikit-learn.
+scikit-learn is imported only when an estimator is made, so that the command line can list the names
+quickly.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
     from coreclust.cluster import HierarchicalClustering, KMeans, TClust, TrimmedKMeans
 
+__all__ = ["ALGORITHMS", "Algorithm", "make_algorithm"]
+
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A named clustering function.
+    """An algorithm with a name.
 
     Attributes
     ----------
@@ -45,7 +47,7 @@ class Algorithm:
 
 
 def _kmeans(n_clusters: int) -> KMeans:
-    """Ten runs of k-means++ as published, without the greedy choice of later software."""
+    """Return k-means++ as published, with ten runs and one candidate per center."""
     from coreclust.cluster import KMeans
 
     return KMeans(n_clusters, n_local_trials=1, n_init=10)
@@ -84,7 +86,7 @@ def _random_forest(_n_clusters: int) -> RandomForestClassifier:
 
 
 def _svm(_n_clusters: int) -> Any:
-    """Scaled features, radial kernel, C = 1 and gamma = 1 / d, the defaults of R's e1071."""
+    """Return an SVM with the defaults of R's e1071: scaled features, C = 1, gamma = 1 / d."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC

@@ -1,4 +1,4 @@
-"""The estimator: cluster, resample, cluster again, and keep what stays together."""
+"""Defines the estimator, which finds the core of every cluster by resampling."""
 
 from __future__ import annotations
 
@@ -40,141 +40,141 @@ from coreclust.evidence._rule import CoreRule
 
 __all__ = ["CoreClustering"]
 
-_KEEP: Any = "keep"  # recut: the parameter stays as it is
+_KEEP: Any = "keep"  # in recut: leave the parameter unchanged
 
 
 class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     """Find the part of every cluster that stays together when the data is resampled.
 
-    The data is clustered. Then it is resampled `n_resamples` times, and every resample is
-    clustered, which gives for every pair of items an estimate of the probability that they
-    get the same label. Inside each cluster of the data, the *core* is the largest set of
-    items in which every pair has a probability of at least ``1 - alpha``. The other items are
+    The data is clustered; this is the reference clustering. Then it is resampled `n_resamples`
+    times, and each resample is clustered. This gives an estimate, for every pair of items, of the
+    probability that both get the same label. The *core* of a cluster is its largest set of items in
+    which every pair has a probability of at least ``1 - alpha``. The other items of the cluster are
     *weak points*. The search for the largest set is exact. This is the method of [1]_.
 
     Parameters
     ----------
     estimator : clusterer, classifier, Pipeline or callable, default=None
-        The clustering function. A clusterer has `fit_predict`. A classifier is trained on
-        each resample and labels it; `fit` then needs y. A callable takes items and returns
-        one label per item: ``labels = f(Z)``; if it has a parameter `random_state`, it gets
-        a seed. None is scikit-learn's k-means++ with 8 clusters. Negative integer
-        labels mean noise, except from a classifier.
+        The clustering function. A clusterer must have `fit_predict`. A classifier is trained on
+        each resample and predicts its labels; `fit` then requires y. A callable takes items and
+        returns one label per item, ``labels = f(Z)``; if it has a parameter `random_state`, a seed
+        is passed. None uses scikit-learn's KMeans with 8 clusters. Negative integer labels mean
+        noise, except for a classifier.
     alpha : float, default=0.1
-        Pairs of a core co-occur with an estimated probability of at least ``1 - alpha``.
+        The pairs of a core co-occur with an estimated probability of at least ``1 - alpha``.
     n_resamples : int or "auto", default=1000
-        Number of resamples, m. At m = 1000 and alpha = 0.1 the standard error of a
-        probability near the threshold is 1.5 %. "auto" draws until the cores have settled and
-        most pairs are decided; see the notes.
+        Number of resamples, m. With m = 1000 and alpha = 0.1, the standard error of a probability
+        near the threshold is 1.5 %. "auto" draws resamples until the cores no longer change and
+        most pairs are decided; see Notes.
     max_resamples : int, default=5000
         The largest number of resamples with ``n_resamples="auto"``.
     resampling : "bootstrap" or a scheme, default="bootstrap"
-        How resamples are drawn and which items get a label in them: a scheme of
+        How resamples are drawn, and which items are labeled in them: a scheme of
         :mod:`coreclust.resampling`, or any object with a method `draw`, see
-        :class:`~coreclust.resampling.Scheme`. A
-        :class:`~coreclust.resampling.KnownDistribution` stands for the paper's Algorithm 2.
+        :class:`~coreclust.resampling.Scheme`. Use
+        :class:`~coreclust.resampling.KnownDistribution` for Algorithm 2 of the paper.
     confidence : float, default=None
-        The confidence that pairs of a core reach ``1 - alpha``; see the notes. None compares the
-        estimate itself with ``1 - alpha``, as the paper does.
+        The confidence that pairs of a core reach ``1 - alpha``; see Notes. None compares the
+        estimate itself with ``1 - alpha``, as in the paper.
     guarantee : {"simultaneous", "pair"}, default="simultaneous"
-        What `confidence` is about: all pairs of all cores at once, or each pair by itself.
+        Whether `confidence` is about all pairs of all cores at once, or about each pair by itself.
     noise : {"apart", "together", "absent"}, default="apart"
-        The noise rule. An item with a noise label in a resample counts as together with no
-        other item, as together with other noise, or as not drawn. Items that are noise in the
-        reference clustering are never core.
+        The noise rule. An item with a noise label in a resample counts as together with no other
+        item ("apart"), as together with other noise ("together"), or as not drawn ("absent").
+        Items that are noise in the reference clustering are never in a core.
     time_limit : float, default=None
-        Seconds for the search for cores, once pairs are counted; with ``n_resamples="auto"``,
-        for each check of the cores. When the time is up, cores are valid but perhaps not the
-        largest; `cores_` then holds a proven upper bound.
+        Time limit in seconds of the search for cores, after the pairs are counted; with
+        ``n_resamples="auto"``, of each check of the cores. If it is reached, the cores are valid
+        but may not be the largest; `cores_` then has a proven upper bound of their size.
     max_memory : float, default=2e9
-        Bytes for the conflicts of one cluster during the search. A cluster that is mere
-        chance may have more. Its core is then valid but perhaps not the largest, with a
-        proven upper bound. None for no limit.
+        Memory limit in bytes of the search in one cluster. A cluster without stable structure may
+        need more. Its core is then valid but may not be the largest, as for `time_limit`. None
+        sets no limit.
     keep_models : bool, default=False
         Whether to keep the fitted model of every resample, for :meth:`predict`. For k-means only
         the centers are kept.
     engine : {"auto", "batched", "generic"}, default="auto"
-        "batched" clusters many resamples in one call of compiled code. It exists for
-        the clusterers in :mod:`coreclust.cluster` and for scikit-learn's KMeans and
+        "batched" clusters many resamples in one call of compiled code. It is available for the
+        clusterers of :mod:`coreclust.cluster`, and for scikit-learn's KMeans and
         AgglomerativeClustering with their usual parameters. "generic" fits one clone of the
-        estimator per resample. "auto" uses "batched" where it exists.
+        estimator per resample. "auto" uses "batched" where it is available.
     checkpoint : path, default=None
-        A folder in which finished resamples are saved, such as ``"run.ccz"``. It is created
-        if it is missing. After an interruption the same call continues from there and returns
-        the same result; with a larger `n_resamples` it only draws the new ones.
+        A folder in which finished resamples are saved, such as ``"run.ccz"``. It is created if it
+        does not exist. After an interruption, the same call continues from there and returns the
+        same result. With a larger `n_resamples`, only the additional resamples are drawn.
     n_jobs : int, default=None
-        Number of resamples that are clustered at the same time, through joblib. None is 1,
-        or all cores where compiled code runs. The result does not depend on it, nor on the
-        backend.
+        Number of resamples that are clustered in parallel, through joblib. None uses 1, or all
+        processors for compiled code. The result does not depend on it, nor on the backend.
     random_state : int, RandomState or None, default=None
-        Seed of all randomness. Every resample has its own seeds, also for every
-        `random_state` inside the estimator. In the reference clustering, a
-        `random_state` that is set keeps its value.
+        Pass an int for reproducible results. Each resample has its own seeds, including one for
+        every `random_state` inside the estimator. In the reference clustering, a `random_state`
+        that is set keeps its value.
     verbose : int, default=0
-        Above 0, a progress bar with the remaining time on standard error.
+        Above 0, show a progress bar with the remaining time on standard error.
 
     Attributes
     ----------
     labels_ : ndarray of int of shape (n_items,)
-        The core that each item is in, -1 for weak points.
+        The core of each item, -1 for items that are in no core.
     reference_labels_ : ndarray of int of shape (n_items,)
-        The cluster that each item is in, from 0 on, -1 for noise.
+        The cluster of each item, numbered from 0 on, -1 for noise.
     cluster_names_ : ndarray of shape (n_clusters,)
         The label that the estimator gave to each cluster.
     n_clusters_ : int
         Number of clusters in the reference clustering.
     strengths_ : ndarray of float of shape (n_items,)
-        For each item, the share of its meetings with members of its cluster, over all resamples,
-        in which they had the same label; NaN for trimmed items.
+        For each item, the share of joint resamples with another member of its cluster in which
+        both had the same label, pooled over the members; NaN for trimmed items.
     cores_ : list of Core
-        One record per cluster: `label`, `members`, `n_items`, `n_core`, `core`, `upper_bound`,
-        `optimal`.
+        One record per cluster, with `label`, `members`, `core`, `n_items`, `n_core`,
+        `upper_bound`, `optimal` and more.
     core_sample_indices_, weak_sample_indices_, trimmed_sample_indices_ : ndarray of int
-        Items in a core; items of a cluster that are not in its core; items that are noise
-        in the reference clustering. Every item is in one of the three.
+        Items in a core; items of a cluster that are not in its core; items that are noise in the
+        reference clustering. Every item is in exactly one of the three.
     ensemble_ : LabelEnsemble or PairEvidence
-        The labels of all items in all resamples; with a KnownDistribution, how often the
-        pairs of each cluster were together in resamples of their own.
+        The labels of all items in all resamples; with a KnownDistribution, the counts of all
+        pairs.
     rule_ : CoreRule
-        The rule that the cores were found by.
+        The rule under which the cores were found.
     estimator_ : estimator or callable
-        Fitted to the data as given; to a resample of it for a dask array and for
-        ``Subsample(size=..., label="all")``.
+        The estimator fitted to the data; for a dask array and for
+        ``Subsample(size=..., label="all")``, fitted to a subset of the data.
     engine_ : {"batched", "generic"}
         How the resamples were clustered.
     n_resamples_, n_dropped_resamples_ : int
-        Number of resamples drawn, and how many of them the estimator failed on. The latter are
-        left out.
+        Number of resamples drawn, and number of those on which the estimator failed. The latter
+        are left out.
     n_features_in_, feature_names_in_ : int, ndarray of str
-        Number of features and their names, if X has them.
+        Number of features, and their names if X has any.
 
     Notes
     -----
-    The guarantee is about pairs: all items of a core may land together less often, see
-    `all_together` in :meth:`summary`. It is about stability: a clustering can be stable without
-    being meaningful. There are three levels:
+    The guarantee is about pairs: all items of a core at once can be together less often, see
+    `all_together` in :meth:`summary`. It is about stability: a stable clustering need not be
+    meaningful. There are three levels:
 
-    - *estimate* (``confidence=None``, the paper): a pair was together in a share of about
-      ``1 - alpha`` of the resamples that had both items. The search for the largest set favors
-      pairs that got there by luck, so some are really below.
-    - *pair* (``guarantee="pair"``): a pair that was fixed beforehand and is really below
-      ``1 - alpha`` passes with probability at most ``1 - confidence``.
+    - *estimate* (``confidence=None``, as in the paper): the estimated probability of every pair is
+      at least ``1 - alpha``. The search for the largest set favors pairs with an estimate that is
+      too high by chance, so the true probability of some pairs is below ``1 - alpha``.
+    - *pair* (``guarantee="pair"``): a pair that was fixed beforehand, and whose probability is
+      below ``1 - alpha``, passes with probability at most ``1 - confidence``.
     - *simultaneous*: with probability at least `confidence`, no pair of any core is below
       ``1 - alpha``. The allowed error is divided by the number of pairs.
 
-    The last two use exact binomial bounds. All levels cover the noise of a finite number of
-    resamples only, not whether the cores hold on new data.
+    The last two use exact binomial bounds. All levels account only for the finite number of
+    resamples. They do not state whether the cores hold on new data.
 
-    With ``n_resamples="auto"`` the cores are checked after 200 resamples, and each time there are
-    a quarter more. Sampling stops once at most 1 % of the items changed core since the last check,
-    and at most a quarter of the pairs are undecided and could change a core. `confidence` then
-    uses confidence sequences [2]_, which hold at all checks together.
+    With ``n_resamples="auto"``, the cores are checked after 200 resamples, and again whenever the
+    number has grown by a quarter. Sampling stops once at most 1 % of the items changed core since
+    the last check, and at most a quarter of the pairs are undecided and could change a core.
+    `confidence` then uses confidence sequences [2]_, which hold at all checks together.
 
-    A `checkpoint` belongs to its data, estimator, resampling, groups, seed, `engine` and
-    `keep_models`; `fit` raises if one of them differs. Labels of more than 256 MB stay on disk.
+    A `checkpoint` can only be continued with the same data, estimator, resampling, groups, seed,
+    `engine` and `keep_models`; otherwise `fit` raises an error. Labels of more than 256 MB stay on
+    disk.
 
-    Libraries under the estimator use one thread; use `n_jobs`. Random numbers from numpy's
-    global generator are not seeded.
+    Libraries used by the estimator run in one thread; use `n_jobs` instead. Random numbers from
+    numpy's global generator are not seeded.
 
     References
     ----------
@@ -200,7 +200,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         "max_resamples": [Interval(Integral, 1, None, closed="left")],
         "resampling": "no_validation",
         "confidence": [None, Interval(Real, 0, 1, closed="neither")],
-        "guarantee": [StrOptions(set(GUARANTEES))],
+        "guarantee": [StrOptions(GUARANTEES.keys())],  # a view, which includes later entries
         "noise": [StrOptions(set(NOISE_RULES))],
         "time_limit": [None, Interval(Real, 0, None, closed="left")],
         "max_memory": [None, Interval(Real, 0, None, closed="neither")],
@@ -261,14 +261,13 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix, frame, dask array or list of n items
-            A list of anything for a callable; a square matrix for an estimator that
-            takes precomputed distances. A dask array is labeled block by block where it is, and the
-            reference clustering is fitted to a resample; it needs a scheme with ``label="all"``.
+            The data: a list of any objects for a callable, a square matrix for an estimator that
+            takes precomputed distances. A dask array is labeled block by block, and the reference
+            clustering is fitted to a subset; this requires a scheme with ``label="all"``.
         y : array-like of shape (n_items,), default=None
             Classes, for a classifier; otherwise ignored.
         groups : array-like of shape (n_items,), default=None
-            Items that belong together, such as several rows of one patient: whole groups are
-            drawn.
+            The group of each item, for instance its patient. Groups are drawn as a whole.
 
         Returns
         -------
@@ -300,7 +299,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             )
         rule = self._rule()
         cores = find_cores(found.evidence, reference, rule, n_jobs=self.n_jobs)
-        # Only now, so that a fit that fails or is interrupted leaves an earlier one whole.
+        # Set only now, so that a fit that fails or is interrupted leaves an earlier one unchanged.
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(checked, name):
                 setattr(self, name, getattr(checked, name))
@@ -310,7 +309,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.ensemble_, self._models, self.engine_ = found.evidence, found.models, found.engine
         self.n_resamples_, self.n_dropped_resamples_ = found.n_resamples, found.n_dropped
         self.n_clusters_ = len(names)
-        # A shallow copy, so that columns added by the user later do not turn up in tables.
+        # A shallow copy, so that columns added to X later do not appear in the tables.
         is_frame = is_pandas_frame(X) or is_polars_frame(X)
         self._frame = copy.copy(X) if is_frame else None
         self._set_cores(rule, cores)
@@ -332,12 +331,12 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         alpha, confidence, guarantee, noise, time_limit, max_memory
-            As for :class:`CoreClustering`; what is not given stays as it is.
+            As for :class:`CoreClustering`. Parameters that are not given keep their values.
 
         Returns
         -------
         cut : CoreClustering
-            A new fitted estimator that shares this one's ensemble.
+            A new fitted estimator with the same ensemble.
 
         Examples
         --------
@@ -364,7 +363,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         cut._set_cores(rule, cores)
         return cut
 
-    # Reports of a fitted estimator: functions of the inspection room, with their documentation.
+    # Reports of a fitted estimator, defined and documented in coreclust._inspection.
     alpha_path = alpha_path
     confidence_path = confidence_path
     item_table = item_table
@@ -378,7 +377,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         i, j : int or array-like of int
-            Items, by position; arrays are paired up by broadcasting.
+            Items, by position; arrays are broadcast against each other.
 
         Returns
         -------
@@ -404,32 +403,32 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         title: str | None = None,
         positions: ArrayLike | None = None,
     ) -> None:
-        """Write a report: one HTML file that opens offline and in any browser.
+        """Write a report as one HTML file that opens offline in any browser.
 
-        It holds the verdict in words, a scatter plot with a slider for alpha, the weak fraction
+        It contains the verdict in words, a scatter plot with a slider for alpha, the weak fraction
         against alpha, a heat map of co-occurrence, the table of clusters, a table of items to
-        search, sort and download, and how the result was made. Of more than 10,000 items, a
-        selection is drawn and listed.
+        search, sort and download, and the settings. If there are more than 10,000 items, only a
+        selection is plotted and listed.
 
         Parameters
         ----------
         path : path
-            The file, written whole or not at all.
+            The file to write.
         X : array-like of shape (n_items, n_features), default=None
-            The data, to draw the items: two features as they are, more by their first two
-            principal components. By default the fitted frame, if X was one; otherwise
-            items are drawn by cluster and strength.
+            The data for the scatter plot. Two features are plotted as they are, more by their
+            first two principal components. None uses the fitted frame if X was one; otherwise
+            items are plotted by cluster and strength.
         ids : sequence of n_items names, default=None
-            By default the index of the fitted frame, or the positions of the items.
+            Names of the items. None uses the index of the fitted frame, or the positions.
         title : str, default=None
-            Of the page.
+            The title of the page.
         positions : array-like of shape (n_items, 2), default=None
-            Where to draw the items instead, for instance a UMAP embedding.
+            Coordinates for the scatter plot instead of `X`, for instance a UMAP embedding.
 
         Raises
         ------
         ImportError
-            If the packages of ``coreclust[report]`` are missing.
+            If the packages of ``coreclust[report]`` are not installed.
 
         Examples
         --------
@@ -449,7 +448,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return f"{settings}\n{display.as_text(self)}" if hasattr(self, "cores_") else settings
 
     def _repr_html_inner(self) -> str:
-        """Return what a notebook shows: the result, and scikit-learn's diagram."""
+        """Return the HTML for a notebook: the result, and scikit-learn's diagram."""
         diagram = estimator_html_repr(self)
         return display.as_html(self) + diagram if hasattr(self, "cores_") else diagram
 
@@ -476,7 +475,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return self.max_resamples if self.n_resamples == "auto" else int(self.n_resamples)
 
     def _rule(self) -> CoreRule:
-        """Return the rule of the parameters as they are set."""
+        """Return the rule that the parameters define."""
         return CoreRule(
             self.alpha,
             self.confidence,

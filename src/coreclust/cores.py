@@ -1,4 +1,4 @@
-"""From evidence and a reference clustering to the core of every cluster."""
+"""Finds the core of every cluster of a reference clustering."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class Core:
     core : ndarray of int
         The items of its core, ascending; never empty.
     upper_bound : int
-        A proven bound: no core of this cluster is larger.
+        A proven upper bound of the size of the core.
     strength : ndarray of float of shape (n_items,)
-        For each member, the share of its meetings with other members, over all resamples,
-        in which the two had the same label. NaN for an item that never met another.
+        For each member, the share of joint resamples with another member in which both had the
+        same label, pooled over the other members; NaN if there is no joint resample.
     limited_by : {"time_limit", "max_memory", None}
         The limit that prevented a proof that the core is the largest, if any.
 
@@ -99,7 +99,7 @@ class Core:
 
     @property
     def optimal(self) -> bool:
-        """Whether the core is proven to be the largest."""
+        """Whether the core is proven to be the largest possible."""
         return self.n_core >= self.upper_bound
 
     def __repr__(self) -> str:
@@ -130,49 +130,49 @@ def core_clusters(
 ) -> list[Core]:
     """Find the core of every cluster of a reference clustering.
 
-    The core is the largest set of items of the cluster in which every pair has an
-    estimated co-occurrence probability of at least ``1 - alpha``. This is the function
-    under :class:`~coreclust.CoreClustering`, for labels that come from elsewhere.
+    The core is the largest set of items of the cluster in which every pair has an estimated
+    co-occurrence probability of at least ``1 - alpha``. :class:`~coreclust.CoreClustering` uses
+    this function. Call it directly for labels from other sources.
 
     Parameters
     ----------
     ensemble : LabelEnsemble or PairEvidence
-        The labels of the items in m resamples, or the evidence on each pair by itself.
+        The labels of the items in m resamples, or the counts of pairs.
     reference_labels : array-like of shape (n_items,)
         Integers or strings; items with a negative integer are in no cluster.
     alpha : float, default=0.1
         Between 0 and 1.
     confidence : float, default=None
-        None compares the estimate with ``1 - alpha``, as the paper does. A number compares
-        an exact lower bound of the probability instead, with this confidence.
+        None compares the estimate with ``1 - alpha``, as in the paper. A number compares an exact
+        lower confidence bound of the probability instead.
     guarantee : {"simultaneous", "pair"}, default="simultaneous"
-        Whether the confidence is that all pairs of all cores meet ``1 - alpha``, or that
-        one given pair does. It has no effect without `confidence`.
+        Whether `confidence` is about all pairs of all cores at once, or about each pair by itself.
+        It has no effect if `confidence` is None.
     noise : {"apart", "together", "absent"}, default="apart"
         The noise rule. An item with a noise label in a resample counts as together with no
         other item, as together with other noise, or as not drawn.
     time_limit : float, default=None
-        Seconds for the search, over all clusters. Counting pairs is not limited. When the time is
-        up, the cores are valid but perhaps not the largest; `Core.upper_bound` says how far off
-        they can be.
+        Time limit in seconds of the search, over all clusters. Counting pairs is not limited. If
+        it is reached, the cores are valid but may not be the largest; `Core.upper_bound` is a
+        proven upper bound of their size.
     anytime : bool, default=False
-        Whether the confidence must hold although the number of resamples was chosen by looking
-        at them. It is then based on a confidence sequence, and cores are somewhat smaller. It has
-        no effect without `confidence`.
+        Whether the confidence must hold for a number of resamples that was chosen by looking at
+        the results. It is then based on a confidence sequence, and cores are somewhat smaller. It
+        has no effect if `confidence` is None.
     max_memory : float, default=2e9
-        Bytes for the conflicts of one cluster, and for the search in them; the conflicts of
-        `n_jobs` clusters are held at a time. A cluster that is mere chance may have more. Its
-        core is then valid but perhaps not the largest. None for no limit.
+        Memory limit in bytes of the search in one cluster; with `n_jobs`, several clusters are in
+        memory at the same time. A cluster without stable structure may need more. Its core is then
+        valid but may not be the largest. None sets no limit.
     n_jobs : int, default=None
-        Number of clusters that are searched at the same time, in threads; None is all cores for
+        Number of clusters that are searched in parallel, in threads. None uses all processors for
         large data. With a time limit, the clusters are searched one after the other.
 
     Returns
     -------
     cores : list of Core
-        One per cluster, sorted by label. If several largest cores tie, items of higher
-        `strength` are preferred, then those that come first: no exchange of one core item
-        for a preferred one leaves a valid core.
+        One per cluster, sorted by label. If several largest cores exist, items with a higher
+        `strength` are preferred, then items that come first: no core item can be exchanged for a
+        preferred item.
 
     Examples
     --------
@@ -209,22 +209,22 @@ def core_path(
     *,
     n_jobs: int | None = None,
 ) -> list[list[Core]]:
-    """Find the cores under several rules, from the strictest on, counting pairs only once.
+    """Find the cores under several rules, from the strictest on. Pairs are counted only once.
 
     Parameters
     ----------
     ensemble : LabelEnsemble or PairEvidence
     reference_labels : array-like of shape (n_items,)
     rules : sequence of CoreRule
-        Each allows all pairs that the one before allows: a larger alpha, or less confidence. Their
-        noise rule and limits are those of the first; the time is for all rules together.
+        Each allows all pairs that the one before allows: a larger alpha, or less confidence. The
+        noise rule and the limits of the first apply; the time limit is for all rules together.
     n_jobs : int, default=None
         As for :func:`core_clusters`.
 
     Returns
     -------
     path : list of list of Core
-        For each rule what :func:`core_clusters` returns, up to the choice among largest cores.
+        For each rule the result of :func:`core_clusters`, up to the choice among largest cores.
 
     Examples
     --------
@@ -313,14 +313,14 @@ def _search_each(
             wait(futures, return_when=FIRST_EXCEPTION)
             failed = [future for future in futures if future.done() and future.exception()]
             return [future.result() for future in failed or futures]
-        except BaseException:  # such as Ctrl-C: leave nothing running
+        except BaseException:  # such as Ctrl-C: stop all threads
             deadline.cancel()
             pool.shutdown(cancel_futures=True)
             raise
 
 
 def _n_threads(evidence: Evidence, n_jobs: int | None) -> int:
-    """Return the number of threads to search in: by default all cores if the data is large."""
+    """Return the number of threads: by default all processors if the data is large."""
     backend, configured = get_active_backend()
     if n_jobs is None:
         n_jobs = configured
@@ -365,7 +365,7 @@ def _find_path(
     """Yield the core of one cluster under each of several tables, from the strictest on."""
     try:
         yield from _chain_of_cores(cluster, tables, rule, deadline)
-    except TooManyConflictsError:  # of the strictest table; by itself each may do
+    except TooManyConflictsError:  # in the strictest table; the others may fit by themselves
         for place, table in enumerate(tables):
             yield _find_core(cluster, table, rule, deadline.share(len(tables) - place))
 
@@ -380,7 +380,7 @@ def _chain_of_cores(
     graphs = conflict_graphs(cluster.pairs(rule.noise), tables, deadline, rule.bytes_allowed)
     for place, graph_beyond in enumerate(graphs):
         if graph_beyond is not None:
-            # A core remains one under a rule that allows more.
+            # A core is still valid under a rule that allows more pairs.
             kept, graph = graph_beyond(chosen)
             share = deadline.share(len(tables) - place)
             solution = largest_independent_set(graph, chosen[kept], share)

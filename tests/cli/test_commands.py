@@ -312,6 +312,23 @@ def test_a_failure_is_one_line_and_exit_code_1(run, monkeypatch):
     assert err == "coreclust: error: more than half of the resamples failed\n"
 
 
+@pytest.mark.parametrize(
+    ("interrupt", "message"),
+    [
+        (KeyboardInterrupt(), "Interrupted."),
+        (KeyboardInterrupt("Continue later."), "Continue later."),
+    ],
+)
+def test_an_interrupt_is_one_line_and_exit_code_130(interrupt, message, run, monkeypatch):
+    def stop(*_args, **_options):
+        raise interrupt
+
+    monkeypatch.setattr(CoreClustering, "fit", stop)
+    code, out, err = run("fit noise.csv -k 2 --json")
+    assert (code, out) == (130, "")
+    assert err == f"\ncoreclust: {message}\n"
+
+
 def test_without_matplotlib_there_are_tables_but_no_pictures(run, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     code, _, err = run("fit noise.csv -k 2 --resamples 30 --out bare")

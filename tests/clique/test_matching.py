@@ -69,7 +69,7 @@ def test_no_vertex_is_decided_by_a_matching_that_may_not_be_the_largest(adjacenc
 
 
 def test_a_chain_with_long_augmenting_paths_is_matched_completely():
-    """Vertex v is joined to the forty vertices up to its own twin, so the greedy start is far off."""
+    """Vertex v is joined to the forty vertices up to its own twin."""
     n = 600
     rows = np.repeat(np.arange(n), np.minimum(np.arange(n) + 1, 40))
     columns = np.concatenate([np.arange(max(0, v - 39), v + 1) for v in range(n)])

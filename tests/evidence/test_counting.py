@@ -64,7 +64,7 @@ def test_any_integer_type_and_memory_order(dtype, order):
     np.testing.assert_array_equal(together, counts(labels.astype(int))[0])
 
 
-def test_hundreds_of_labels_in_a_sample():
+def test_hundreds_of_labels_in_a_resample():
     labels = np.random.default_rng(0).integers(0, 300, size=(400, 70))
     together, _ = pack_labels(labels, np.arange(400), "apart").matrix_counts()
     np.testing.assert_array_equal(together, counts(labels)[0])

@@ -13,7 +13,7 @@ from twins import ABSENT, NOISE, counts, label_matrices
 
 
 @given(labels=label_matrices(), noise=st.sampled_from(["apart", "together", "absent"]))
-def test_matrix_scalars_and_arrays_tell_the_same_story(labels, noise):
+def test_matrix_scalars_and_arrays_agree(labels, noise):
     ensemble = LabelEnsemble(labels)
     n = ensemble.n_items
     together, seen = counts(labels, noise)
@@ -89,7 +89,7 @@ def test_from_labels_of_all_kinds():
 
 
 @given(labels=label_matrices())
-def test_from_labels_keeps_who_sits_with_whom(labels):
+def test_from_labels_keeps_co_occurrence(labels):
     spread = np.where(labels >= 0, labels * 1000 + 7, labels)
     one, two = LabelEnsemble(labels), LabelEnsemble.from_labels(spread)
     np.testing.assert_array_equal(one.cooccurrence_matrix(), two.cooccurrence_matrix())
@@ -186,7 +186,7 @@ def test_bad_labels():
         LabelEnsemble([[0], [1]]).cooccurrence(0, 1, noise="loud")
 
 
-def test_the_share_of_labels_that_are_there():
+def test_the_share_of_labels_that_are_present():
     labels = np.array([[0, -2, 1, -1], [-2, -2, 0, 0]])
     assert LabelEnsemble(labels).pair_share == (5 / 8) ** 2
 

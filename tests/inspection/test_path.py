@@ -92,14 +92,14 @@ def test_first_core(cc):
         assert (first[item] == alphas[0]) if alphas else np.isnan(first[item])
 
 
-def test_the_path_of_pairs_sampled_by_themselves(blobs):
+def test_the_path_of_pairs_with_their_own_resamples(blobs):
     scheme = KnownDistribution(blobs)
     cc = CoreClustering(KMeans(3), resampling=scheme, n_resamples=30, random_state=0).fit(blobs)
     path = cc.alpha_path([0.05, 0.4])
     assert path.core_sizes[1].tolist() == [c.core.size for c in cc.recut(alpha=0.4).cores_]
 
 
-def test_the_item_table_tells_how_items_stand_to_their_core():
+def test_the_item_table_compares_items_with_their_core():
     rng = np.random.default_rng(2)
     X = np.vstack([rng.normal(size=(40, 2)), rng.normal(size=(20, 2)) + 3, [[90.0, 90.0]]])
     cc = CoreClustering(TrimmedKMeans(2, n_init=5), n_resamples=150, random_state=0).fit(X)
@@ -130,7 +130,7 @@ def test_hopeless_alphas_are_left_out_by_default():
     assert core_path(LabelEnsemble(labels), np.zeros(400, int), [CoreRule(0.5)])[0][0].optimal
 
 
-def test_a_path_says_when_its_time_was_up():
+def test_a_path_warns_if_the_time_limit_was_reached():
     rng = np.random.default_rng(0)
     ensemble = LabelEnsemble(rng.integers(0, 2, size=(150, 40)))
     with pytest.warns(UserWarning, match="time_limit=0 was too little"):

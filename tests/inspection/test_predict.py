@@ -79,7 +79,7 @@ def test_kept_centers_are_the_kept_estimators(scheme, blobs):
     np.testing.assert_array_equal(small.predict(NEW), whole.predict(NEW))
 
 
-def test_items_of_the_core_are_at_home_when_all_are_labeled(blobs):
+def test_items_of_a_core_are_predicted_to_be_in_it_if_all_are_labeled(blobs):
     """With label="all" a core item is a new item with the very same labels."""
     cc = fit(KMeans(3), blobs, resampling=Bootstrap("all"))
     core = cc.core_sample_indices_
@@ -111,7 +111,7 @@ def test_classifiers_frames_and_pipelines(blobs):
         cc.predict(pd.DataFrame(NEW, columns=["x", "w"]))
 
 
-def test_a_class_that_the_sample_did_not_have_is_a_label_of_its_own():
+def test_a_class_that_is_not_in_the_resample_has_its_own_label():
     class Fixed:
         def predict(self, X):
             return np.array(["b", "c", "a"])
@@ -156,7 +156,7 @@ def test_wrong_width_is_refused(blobs):
         cc.predict(np.zeros((2, 5)))
 
 
-def test_models_of_dropped_samples_are_not_kept():
+def test_models_of_dropped_resamples_are_not_kept():
     X = np.vstack([np.zeros((8, 1)), np.ones((8, 1)), [[5.0]]])
     with pytest.warns(RuntimeWarning, match="could not be clustered"):
         cc = fit(TrimmedKMeans(3, trim=0, n_init=2), X, resampling=Subsample(size=5))

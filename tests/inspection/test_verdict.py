@@ -57,12 +57,12 @@ def test_one_cluster():
     assert headline(fixed(["a", "a"])) == "1 cluster; every item is core"
 
 
-def test_trimmed_items_are_told_of(blobs):
+def test_trimmed_items_are_mentioned(blobs):
     X = np.vstack([blobs, [[50.0, 50.0]]])
     cc = CoreClustering(DBSCAN(eps=1.5), n_resamples=60, random_state=0).fit(X)
     n_trimmed = cc.trimmed_sample_indices_.size
     assert n_trimmed > 0
-    assert f"{n_trimmed} trimmed: put in no cluster." in verdict(cc)
+    assert f"{n_trimmed} trimmed (in no cluster)." in verdict(cc)
     assert "are trimmed" in headline(cc)
 
 
@@ -79,7 +79,7 @@ def test_what_is_promised_depends_on_the_confidence(fitted):
     assert "estimated" not in simultaneous + pair
 
 
-def test_unproven_cores_are_admitted():
+def test_unproven_cores_are_mentioned():
     rng = np.random.default_rng(0)
     labels = rng.integers(2, size=(120, 60))
     cc = fixed([0] * 120)
@@ -89,7 +89,7 @@ def test_unproven_cores_are_admitted():
     assert "1 of 1 core could not be proven" in verdict(cut)
 
 
-def test_dropped_samples_are_told_of(fitted):
+def test_dropped_resamples_are_mentioned(fitted):
     fitted = fitted.recut()
     fitted.n_dropped_resamples_ = 3
     assert verdict(fitted).endswith("3 resamples that could not be clustered were left out.")

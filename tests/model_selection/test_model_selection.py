@@ -1,5 +1,6 @@
 """Tests of the choice of the number of clusters and of the algorithm."""
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -101,8 +102,8 @@ def test_the_measures_are_those_of_a_fit():
     seen = []
 
     class Recorded(KMeans):
-        def _batch_labeler(self, X, *args):  # use the generic engine
-            return None
+        def __coreclust_native__(self):  # use the generic engine, with weights
+            return dataclasses.replace(super().__coreclust_native__(), label_drawn=None)
 
     def make(k):
         seen.append(k)
@@ -303,7 +304,7 @@ def test_comparison_of_algorithms(blobs):
     assert table["weak_fraction"].tolist() == [weak_fraction(cc.labels_) for cc in found.fitted]
 
 
-def test_comparison_of_estimators_under_names_of_your_own(blobs):
+def test_comparison_of_estimators_with_given_names(blobs):
     found = compare_algorithms(
         blobs, {"two": KMeans(2), "three": KMeans(3)}, n_resamples=40, random_state=0
     )

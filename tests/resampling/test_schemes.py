@@ -88,7 +88,7 @@ def test_fewer_distinct_values_than_clusters():
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
-def test_pair_share_is_the_share_of_samples_that_see_a_pair(scheme):
+def test_pair_share_is_the_share_of_resamples_that_label_a_pair(scheme):
     """Over 4,000 resamples and all pairs of 30 units; the standard error is below 0.003."""
     counts = drawn(scheme, 30, 4000)
     labeled = {"drawn": counts > 0, "all": counts >= 0, "oob": counts == 0}[scheme.label]
@@ -106,7 +106,7 @@ class FewItems(SklearnKMeans):
         return super().fit(X, y, sample_weight)
 
 
-def test_no_fit_grows_with_the_data_under_a_subsample_of_one_size():
+def test_the_size_of_every_fit_is_bounded_with_a_subsample_of_fixed_size():
     X = np.random.default_rng(0).normal(size=(300, 2))
     scheme = Subsample(size=50, label="all")
     FewItems.fitted.clear()
@@ -159,7 +159,7 @@ def test_groups_of_one_are_items(blobs):
     assert alone.ensemble_ == grouped.ensemble_
 
 
-def test_a_forest_is_perfect_on_what_it_has_seen_and_honest_out_of_bag():
+def test_a_forest_is_perfect_on_its_training_items_but_not_out_of_bag():
     """Classes without any relation to the features: nothing can be predicted."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), np.repeat([0, 1], 30)
@@ -301,7 +301,7 @@ def test_density_clusterers_are_warned_of_copies_only(blobs):
     fit(HDBSCAN(copy=True), blobs, scheme=SmoothedBootstrap(), m=30)
 
 
-def test_too_few_samples_for_out_of_bag_pairs_are_refused(blobs):
+def test_too_few_resamples_for_out_of_bag_pairs_are_refused(blobs):
     with pytest.raises(ValueError, match=r"n_resamples=30 is too few.*about 4 resamples.*takes 9"):
         fit(KMeans(3), blobs, scheme=Bootstrap("oob"), m=30)
     fit(KMeans(3), blobs, scheme=Bootstrap("oob"), m=30, alpha=0.5)

@@ -186,7 +186,7 @@ def blobs(n=120, distance=4.0, seed=0):
     return rng.normal(size=(n, 2)) + distance * (np.arange(n) % 3)[:, None]
 
 
-def test_auto_is_a_fit_of_as_many_samples_as_it_took():
+def test_auto_is_a_fit_of_as_many_resamples_as_it_took():
     X = blobs(distance=2)
     cc = CoreClustering(KMeans(3), n_resamples="auto", random_state=3).fit(X)
     assert 200 <= cc.n_resamples_ == cc.ensemble_.n_resamples < 5000
@@ -201,19 +201,19 @@ def test_auto_is_a_fit_of_as_many_samples_as_it_took():
 def test_auto_stops_early_where_everything_is_clear_and_late_where_nothing_is():
     clear = CoreClustering(KMeans(3), n_resamples="auto", random_state=0).fit(blobs(distance=8))
     noise = np.random.default_rng(0).uniform(size=(120, 2))
-    with pytest.warns(ConvergenceWarning, match="max_resamples=250 resamples were not enough"):
+    with pytest.warns(ConvergenceWarning, match="max_resamples=250 was not enough"):
         unclear = CoreClustering(
             KMeans(7), n_resamples="auto", max_resamples=250, random_state=0
         ).fit(noise)
     assert unclear.n_resamples_ == 250
-    with pytest.warns(ConvergenceWarning, match="looked at only once"):
+    with pytest.warns(ConvergenceWarning, match="the cores were checked only once"):
         CoreClustering(KMeans(3), n_resamples="auto", max_resamples=60, random_state=0).fit(
             blobs(distance=8)
         )
     assert clear.n_resamples_ < 600
 
 
-def test_a_confidence_holds_although_the_number_of_samples_was_chosen_by_looking():
+def test_a_confidence_holds_although_the_number_of_resamples_was_chosen_by_looking():
     X = blobs(distance=3)
     cc = CoreClustering(KMeans(3), n_resamples="auto", confidence=0.95, random_state=0).fit(X)
     rule = {"alpha": 0.1, "confidence": 0.95}
@@ -223,7 +223,7 @@ def test_a_confidence_holds_although_the_number_of_samples_was_chosen_by_looking
     assert sum(c.core.size for c in anytime) <= sum(c.core.size for c in fixed)
     path = cc.alpha_path([0.1])
     assert path.core_sizes[0].tolist() == [c.core.size for c in anytime]
-    assert cc.recut(confidence=0.9)._anytime
+    assert cc.recut(confidence=0.9).rule_.anytime
 
 
 def test_a_first_look_is_never_the_last():
@@ -235,7 +235,7 @@ def test_a_first_look_is_never_the_last():
     assert stop.enough(ensemble)
 
 
-def test_auto_needs_samples_that_serve_all_pairs():
+def test_auto_needs_resamples_that_serve_all_pairs():
     X = blobs(30)
     scheme = KnownDistribution(X)
     with pytest.raises(ValueError, match="n_resamples must be a number with resampling=Known"):
@@ -248,11 +248,11 @@ def test_wrong_numbers_are_refused(wrong):
         CoreClustering(KMeans(2), **wrong).fit(blobs(30))
 
 
-# The cores of 5,000 resamples are no truth, and another number of resamples differs by an item or two
-# even near it: over eight seeds the mean agreement at the stop was 0.978 (iris) to 0.999 (bcw), the
+# The cores of 5,000 resamples are no truth, and those of almost as many differ by an item or two:
+# over eight seeds the mean agreement at the stop was 0.978 (iris) to 0.999 (bcw), the
 # lowest 0.940. This is the first seed.
 @pytest.mark.parametrize("dataset", ["iris", "wine", "glass", "bcw"])
-def test_auto_agrees_with_many_samples(paper_data, dataset):
+def test_auto_agrees_with_many_resamples(paper_data, dataset):
     X, classes = paper_data(dataset)
     estimator = KMeans(np.unique(classes).size, n_init=10)
     cc = CoreClustering(estimator, n_resamples="auto", random_state=0).fit(X)

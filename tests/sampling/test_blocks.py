@@ -26,7 +26,7 @@ def fit(X, scheme=SCHEME, estimator=None, **settings):
     return CoreClustering(estimator, resampling=scheme, **settings).fit(X)
 
 
-def test_samples_are_labeled_as_in_memory():
+def test_resamples_are_labeled_as_in_memory():
     X = blobs()
     blocked = fit(da.from_array(X, chunks=(97, 2)))
     here = fit(X, engine="generic")
@@ -95,7 +95,7 @@ def test_schemes_that_need_all_items_here_are_refused(scheme):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (lambda: da.ones(30), "X must have a row an item"),
+        (lambda: da.ones(30), "X must have one row per item"),
         (lambda: da.ones((1, 3)), "X must have at least 2 items"),
         (lambda: da.from_array(np.array([["a"], ["b"]])), "X must hold numbers"),
         (lambda: da.ones((30, 2))[da.ones(30) > 0], "X must be a dask array of known size"),

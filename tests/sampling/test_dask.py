@@ -74,7 +74,7 @@ def test_a_cluster_gives_the_same_answer(client, blobs, engine, resampling, keep
     np.testing.assert_array_equal(found.labels_, expected.labels_)
 
 
-def test_the_samples_run_on_the_workers_and_the_data_is_sent_once(client, blobs, tmp_path):
+def test_the_resamples_run_on_the_workers_and_the_data_is_sent_once(client, blobs, tmp_path):
     function = noted(tmp_path)
     with joblib.parallel_config(backend="dask"):
         found = fit(blobs, function, 200)
@@ -122,13 +122,11 @@ def test_auto_and_checkpoints_work_on_a_cluster(client, blobs, tmp_path):
 
 
 def test_labels_come_back_in_small_integers_and_few_tasks(client, blobs, tmp_path, monkeypatch):
-    from coreclust._sampling import runner
+    from coreclust._sampling.collect import InMemory
 
     seen = []
-    add = runner._InMemory.add
-    monkeypatch.setattr(
-        runner._InMemory, "add", lambda self, block: seen.append(block) or add(self, block)
-    )
+    add = InMemory.add
+    monkeypatch.setattr(InMemory, "add", lambda self, block: seen.append(block) or add(self, block))
     with joblib.parallel_config(backend="dask"):
         fit(blobs, noted(tmp_path), 200)
     assert {block.labels.dtype for block in seen} == {np.dtype(np.int8)}
@@ -144,7 +142,7 @@ def test_a_dask_array_is_written_to_a_file_and_mapped(client, blobs, tmp_path):
     dask.array.store(X, file, scheduler="threads")
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     assert fit(mapped, KMeans(3)).ensemble_ == fit(blobs, KMeans(3)).ensemble_
-    with pytest.raises(ValueError, match=r"or X\.compute\(\) if it fits into memory"):
+    with pytest.raises(ValueError, match=r"or pass X\.compute\(\) if that fits into memory"):
         fit(X, KMeans(3))
 
 

@@ -116,7 +116,7 @@ def test_only_distinct_items_are_labeled_by_their_first_copy():
     np.testing.assert_array_equal(codes[[2, 1, 0]], [0, 1, 2])
 
 
-def random_samples(n, count):
+def random_resamples(n, count):
     rng = np.random.default_rng(11)
     return [rng.integers(0, n, n) for _ in range(count)]
 
@@ -124,7 +124,7 @@ def random_samples(n, count):
 def test_kmeans_with_multiplicities_equals_copies_from_the_same_centers(blobs):
     estimator = KMeans(3, init=blobs[[0, 25, 50]], n_init=1, tol=0)
     assert takes_weights(estimator, 10)
-    for rows in random_samples(60, 25):
+    for rows in random_resamples(60, 25):
         items, counts = np.unique(rows, return_counts=True)
         weighted = clone(estimator).fit(blobs[items], sample_weight=counts)
         copies = clone(estimator).fit(blobs[rows])
@@ -169,7 +169,7 @@ def test_precomputed_matrices_are_taken_on_both_axes(blobs):
         given_distances = ClusteringFunction.of(clone(plain).set_params(metric=precomputed))
         assert given_distances.pairwise
         assert not given_data.pairwise
-        for rows in random_samples(60, 5):
+        for rows in random_resamples(60, 5):
             one = given_data.label_resample(blobs, None, rows, seeds_of(0, 0, 1))
             two = given_distances.label_resample(distances, None, rows, seeds_of(0, 0, 1))
             np.testing.assert_array_equal(one[1], two[1])
@@ -180,7 +180,7 @@ def test_a_precomputed_kernel_of_a_classifier(blobs):
     kernel = blobs @ blobs.T
     plain = ClusteringFunction.of(SVC(kernel="linear"))
     precomputed = ClusteringFunction.of(SVC(kernel="precomputed"))
-    for rows in random_samples(60, 5):
+    for rows in random_resamples(60, 5):
         one = plain.label_resample(blobs, y, rows, seeds_of(0, 0, 1))
         two = precomputed.label_resample(kernel, y, rows, seeds_of(0, 0, 1))
         np.testing.assert_array_equal(one[1], two[1])
@@ -189,7 +189,7 @@ def test_a_precomputed_kernel_of_a_classifier(blobs):
 def test_a_classifier_labels_its_own_sample(blobs):
     y = np.array(["a", "b", "c"])[np.arange(60) % 3]  # no relation to the data
     function = ClusteringFunction.of(RandomForestClassifier(20, bootstrap=False))
-    rows = random_samples(60, 1)[0]
+    rows = random_resamples(60, 1)[0]
     items, codes = function.label_resample(blobs, y, rows, seeds_of(0, 0, 1))
     # Grown to purity on this very resample, a forest repeats the classes it was given.
     np.testing.assert_array_equal(codes, np.unique(y[items], return_inverse=True)[1])

@@ -76,7 +76,7 @@ def test_estimator(estimator):
 
 
 def test_fewer_than_two_items():
-    refused(ValueError, "1 resample.*minimum of 2", KMeans(2), X=X[:1])
+    refused(ValueError, "1 sample.*minimum of 2", KMeans(2), X=X[:1])
     refused(ValueError, "X must hold at least 2 items, got 1", lambda Z: [0] * len(Z), X=["one"])
     refused(ValueError, "X must hold at least 2 items, got 0", lambda Z: [0] * len(Z), X=[])
     refused(ValueError, "X must hold at least 2 items", make_pipeline(KMeans(2)), X=X[:1])
@@ -92,7 +92,7 @@ def test_a_classifier_needs_y():
 @pytest.mark.parametrize(
     ("returned", "error", "message"),
     [
-        ([0, 1], ValueError, "must be one an item: expected 30, got 2"),
+        ([0, 1], ValueError, "must be one per item: expected 30, got 2"),
         (np.zeros(30), TypeError, "must be integers or strings, got dtype float64"),
         (np.full(30, np.nan), TypeError, "must be integers or strings, got dtype float64"),
         (None, TypeError, "got None"),
@@ -100,7 +100,7 @@ def test_a_classifier_needs_y():
         (["a"] * 29 + [float("nan")], TypeError, "all integers or all strings"),
         (np.array(["a"] * 29 + [3], dtype=object), TypeError, "a mix of integers and strings"),
         (np.zeros((30, 2), int), ValueError, re.escape("got an array of shape (30, 2)")),
-        (7, ValueError, "must be one label an item"),
+        (7, ValueError, "must be one label per item"),
         (np.zeros(30, complex), TypeError, "got dtype complex128"),
     ],
 )
@@ -132,7 +132,10 @@ def test_nan_and_infinity():
 )
 def test_mixed_types(mixed):
     refused(
-        ValueError, "X must hold numbers for KMeans, but it holds other types", KMeans(2), X=mixed
+        ValueError,
+        "X must hold numbers for KMeans, but it also holds other types",
+        KMeans(2),
+        X=mixed,
     )
 
 
@@ -151,9 +154,9 @@ def test_shapes():
     refused(TypeError, "got dict", len, X={"a": 1, "b": 2})
 
 
-def test_a_connectivity_matrix_does_not_fit_samples():
+def test_a_connectivity_matrix_does_not_fit_resamples():
     estimator = AgglomerativeClustering(2, connectivity=np.ones((30, 30)))
-    refused(ValueError, "estimator has connectivity set to a matrix", estimator)
+    refused(ValueError, "estimator has a matrix as connectivity", estimator)
     refused(ValueError, "agglomerativeclustering__connectivity", make_pipeline(estimator))
 
 
@@ -168,7 +171,7 @@ def test_numbers_in_an_object_array_are_numbers(monkeypatch):
     np.testing.assert_array_equal(as_objects.labels_, as_numbers.labels_)
 
 
-@pytest.mark.filterwarnings("ignore:.*repeated rows")
+@pytest.mark.filterwarnings("ignore:.*copies of rows")
 def test_an_estimator_that_accepts_nan_gets_it(monkeypatch):
     monkeypatch.undo()
     bad = X.copy()

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.pipeline import make_pipeline
@@ -10,8 +11,10 @@ from sklearn.preprocessing import StandardScaler
 
 from coreclust import CoreClustering
 from coreclust._sampling.native import batch_engine
+from coreclust._utils.constants import ABSENT
 from coreclust.cluster import HierarchicalClustering, KMeans, TClust, TrimmedKMeans
-from coreclust.resampling import Bootstrap, Subsample
+from coreclust.cluster._native import Batch, NativeOffer
+from coreclust.resampling import Bootstrap, KnownDistribution, SmoothedBootstrap, Subsample
 
 
 def fit(estimator, X, **kwargs):
@@ -203,3 +206,93 @@ class Renamed(KMeans):
 def test_a_subclass_that_fits_as_its_parent_does_is_as_fast(blobs):
     cc = CoreClustering(Renamed(3), n_resamples=40, random_state=0).fit(blobs)
     assert cc.engine_ == "batched"
+
+
+@pytest.mark.parametrize(
+    ("estimator", "how"),
+    [
+        (SklearnKMeans(3, algorithm="elkan"), {}),
+        (Signs(3), {}),
+        (KMeans(3), {"resampling": SmoothedBootstrap()}),
+        (Signs(3), {"resampling": KnownDistribution(np.zeros((5, 2)))}),
+        (make_pipeline(StandardScaler(), KMeans(3)), {}),
+    ],
+    ids=str,
+)
+def test_batched_is_refused_without_compiled_code(estimator, how, blobs):
+    name = type(estimator).__name__
+    told = rf"^engine='batched' has no compiled code for {name} with .*; use engine='auto'\.$"
+    with pytest.raises(ValueError, match=told):
+        fit(estimator, blobs, engine="batched", **how)
+
+
+@pytest.mark.parametrize("estimator", [KMeans(3), SklearnKMeans(3)], ids=repr)
+def test_batched_is_auto_where_there_is_compiled_code(estimator, blobs):
+    asked, found = (fit(estimator, blobs, engine=engine) for engine in ("batched", "auto"))
+    assert asked.engine_ == found.engine_ == "batched"
+    assert asked.ensemble_ == found.ensemble_
+
+
+class ThirdParty(ClusterMixin, BaseEstimator):
+    """Splits the items at weighted quantiles of their first feature."""
+
+    weighted = []  # noqa: RUF012 - shared by all clones
+    batches = []  # noqa: RUF012
+
+    def __init__(self, n_components=2):
+        self.n_components = n_components
+
+    def fit(self, X, y=None, sample_weight=None):
+        self.weighted.append(sample_weight is not None)
+        weights = np.ones(len(X)) if sample_weight is None else sample_weight
+        self.labels_ = self._split(X[:, 0], weights)
+        return self
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def _split(self, values, weights):
+        order = np.argsort(values, kind="stable")
+        shares = np.cumsum(weights[order]) / weights.sum()
+        cuts = values[order][
+            np.searchsorted(shares, np.arange(1, self.n_components) / self.n_components)
+        ]
+        return np.searchsorted(cuts, values)
+
+    def __coreclust_native__(self):
+        return NativeOffer(
+            ThirdParty, label_drawn=self._batches, seeded=False, weights_from=self.n_components
+        )
+
+    def _batches(self, X):
+        def label(counts, seeds):
+            self.batches.append(len(counts))
+            labels = np.full(counts.shape, ABSENT, np.int32)
+            for row, weights in zip(labels, counts, strict=True):
+                items = np.flatnonzero(weights)
+                row[items] = np.unique(
+                    self._split(X[items, 0], weights[items]), return_inverse=True
+                )[1]
+            return Batch(labels, np.zeros(len(counts), bool))
+
+        return label
+
+
+def test_a_clusterer_of_another_package_can_offer_weights_and_batches(blobs, monkeypatch):
+    for name in ("weighted", "batches"):
+        monkeypatch.setattr(ThirdParty, name, [])
+    generic = fit(ThirdParty(n_components=3), blobs, engine="generic")
+    assert generic.engine_ == "generic"
+    assert not ThirdParty.batches
+    assert ThirdParty.weighted == [False] + [True] * 80  # the reference, and the resamples
+    batched = fit(ThirdParty(n_components=3), blobs, engine="batched", n_jobs=1)
+    assert sum(ThirdParty.batches) == 80 > len(ThirdParty.batches)
+    assert len(ThirdParty.weighted) == 82  # only the reference
+    assert batched.ensemble_ == generic.ensemble_
+    np.testing.assert_array_equal(batched.labels_, generic.labels_)
+
+
+def test_weights_are_used_only_from_the_number_of_items_that_is_offered(blobs, monkeypatch):
+    monkeypatch.setattr(ThirdParty, "weighted", [])
+    fit(ThirdParty(30), blobs, engine="generic", resampling=Subsample(size=29))
+    assert not any(ThirdParty.weighted)

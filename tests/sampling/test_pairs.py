@@ -127,7 +127,7 @@ def test_the_estimate_is_the_probability():
     X = np.array([[-1.0], [-0.4], [-0.1], [0.05], [0.3]])
 
     def above_mean(Z):
-        # All items are in one cluster of the data itself, so that all pairs are sampled.
+        # All items are in one cluster of the data itself, so that all pairs are resampled.
         return np.zeros(5, int) if np.array_equal(Z, X) else (Z[:, 0] > Z.mean()).astype(int)
 
     scheme = KnownDistribution(lambda n, rng: rng.normal(size=(n, 1)))
@@ -142,13 +142,13 @@ def test_the_estimate_is_the_probability():
 def test_a_population_is_drawn_from_evenly():
     """2,000 draws from 4 items: a standard error of 19; the seed is fixed."""
     scheme = KnownDistribution(np.arange(4.0)[:, None], list("abcd"))
-    items, classes = scheme.draw(2000, np.random.default_rng(0))
+    items, classes = scheme.draw_items(2000, np.random.default_rng(0))
     assert [list("abcd")[int(item)] for item in items[:, 0]] == classes.tolist()
     np.testing.assert_allclose(np.bincount(items[:, 0].astype(int)), 500, atol=80)
 
 
 @pytest.mark.parametrize("estimator", [KMeans(2, n_init=1), TClust(2, trim=0.1, n_init=4)])
-def test_equal_items_share_their_samples(estimator):
+def test_equal_items_share_their_resamples(estimator):
     X, _ = draw(grid, n=20)
     cc = fit(estimator, X, scheme=KnownDistribution(grid), m=30)
     pairs = [pair for pair in itertools.combinations(range(20), 2) if _together(cc, *pair)]
@@ -215,7 +215,7 @@ def test_items_of_any_kind():
     assert cc.cooccurrence(0, 1) == 1
 
 
-def test_samples_that_fail_are_drawn_again_or_dropped():
+def test_resamples_that_fail_are_drawn_again_or_dropped():
     X = np.arange(6.0)[:, None]
 
     def uniform(n, rng):
@@ -270,7 +270,7 @@ def test_other_reference_labels_must_be_finer():
     cc = fit(KMeans(2), X, m=12)
     finer = np.where(np.arange(12) < 6, cc.reference_labels_, 2 + cc.reference_labels_)
     assert sum(core.n_items for core in core_clusters(cc.ensemble_, finer)) == 12
-    with pytest.raises(ValueError, match="not sampled together"):
+    with pytest.raises(ValueError, match="reference_labels must not join items"):
         core_clusters(cc.ensemble_, np.zeros(12, int))
 
 
@@ -285,12 +285,18 @@ X12 = np.arange(24.0).reshape(12, 2)
         (KMeans(2), X12, None, KnownDistribution(lambda n, _: np.ones((n + 1, 2))), "like those"),
         (KMeans(2), X12, None, KnownDistribution(np.full((9, 2), np.nan)), "finite numbers"),
         (KMeans(2), X12, None, KnownDistribution([["a", "b"]]), "finite numbers"),
-        (KMeans(2), X12, None, KnownDistribution(np.ones((0, 2))), "population of some items"),
-        (KMeans(2), X12, None, KnownDistribution(X12, [1, 2]), "class for each of the 12 items"),
+        (KMeans(2), X12, None, KnownDistribution(np.ones((0, 2))), "population of at least 1 item"),
+        (
+            KMeans(2),
+            X12,
+            None,
+            KnownDistribution(X12, [1, 2]),
+            "one class in y for each of the 12 items",
+        ),
         (LogisticRegression(), X12, [0, 1] * 6, KnownDistribution(X12), "is a classifier"),
         (DISTANCES, np.ones((3, 3)), None, KnownDistribution(X12), "no distances"),
         (len, pd.DataFrame(X12), None, KnownDistribution(X12), "array or, for a callable, a list"),
-        (len, ["a", "b"], None, KnownDistribution(lambda n, _: ["a"]), "drew 1 items instead of 3"),
+        (len, ["a", "b"], None, KnownDistribution(lambda n, _: ["a"]), "expected 3, got 1"),
     ],
 )
 def test_bad_input_is_refused_before_any_work(estimator, X, y, scheme, message):
@@ -322,7 +328,7 @@ def test_classes_of_another_kind_are_refused():
         KnownDistribution(mixture, [1, 2])
 
 
-def test_half_of_the_samples_must_be_left_of_every_pair():
+def test_half_of_the_resamples_must_be_left_of_every_pair():
     """Item 0 fails nine times in ten, five times in a row in six of ten resamples."""
     X = np.arange(12.0)[:, None]
 

@@ -16,9 +16,11 @@ from sklearn.cluster import KMeans
 
 from coreclust import CoreClustering, LabelEnsemble
 from coreclust._sampling.function import ClusteringFunction
+from coreclust._sampling.native import BatchEngine
 from coreclust._sampling.problem import Problem
 from coreclust._sampling.runner import TRIES, label_resamples, report_dropped
 from coreclust._utils.seeds import draw_entropy, seeds_of
+from coreclust.cluster._native import NativeOffer
 from coreclust.resampling import Bootstrap
 from twins import algorithm_3
 
@@ -47,7 +49,7 @@ def test_the_estimate_is_algorithm_3_loop_by_loop():
     np.testing.assert_allclose(ensemble.cooccurrence_matrix(), expected, rtol=1e-13)
 
 
-def test_samples_are_bootstrap_samples_of_the_data():
+def test_resamples_are_bootstrap_resamples_of_the_data():
     X = np.arange(50)
     drawn = []
     run(lambda Z: drawn.append(Z) or np.zeros(len(Z), int), X, n_resamples=400)
@@ -84,7 +86,7 @@ def test_the_backend_does_not_change_a_bit(backend):
     assert found == expected
 
 
-def test_fewer_samples_are_a_prefix_of_more(blobs):
+def test_fewer_resamples_are_a_prefix_of_more(blobs):
     few, _ = run(KMeans(4, n_init=1), blobs, n_resamples=7)
     many, _ = run(KMeans(4, n_init=1), blobs, n_resamples=20)
     assert LabelEnsemble(many.labels[:, :7]) == few
@@ -115,7 +117,7 @@ def failing(n_failures_for):
     return f, calls
 
 
-def test_a_failing_sample_is_drawn_again():
+def test_a_failing_resample_is_drawn_again():
     f, calls = failing(lambda call: call < 4)
     ensemble, n_dropped = run(f, np.arange(30), n_resamples=3)
     assert (ensemble.n_resamples, n_dropped, len(calls)) == (3, 0, 7)
@@ -125,7 +127,7 @@ def test_a_failing_sample_is_drawn_again():
     np.testing.assert_array_equal(calls[4], fifth)
 
 
-def test_a_sample_that_fails_every_time_is_dropped_and_counted():
+def test_a_resample_that_fails_every_time_is_dropped_and_counted():
     f, calls = failing(lambda call: call < TRIES)
     with pytest.warns(
         RuntimeWarning, match=r"1 of 3 resamples .* ZeroDivisionError: nothing to div"
@@ -140,7 +142,7 @@ def test_more_than_half_dropped_is_an_error():
         run(f, np.arange(30), n_resamples=3)
 
 
-def test_wrong_labels_on_a_sample_count_as_a_failure():
+def test_wrong_labels_on_a_resample_count_as_a_failure():
     f_calls = []
 
     def f(Z):
@@ -179,13 +181,13 @@ def test_progress_is_shown_only_when_asked_for(blobs, capfd):
     CoreClustering(Slow(), n_resamples=40, verbose=1).fit(blobs)
     lines = capfd.readouterr().err.splitlines()
     assert re.fullmatch(r"coreclust: \d+/40 resamples, 0:0\d left", lines[0])
-    assert lines[-1].startswith("coreclust: 40/40 samples")
+    assert lines[-1].startswith("coreclust: 40/40 resamples")
 
 
 def test_progress_on_a_terminal(monkeypatch):
     import io
 
-    from coreclust import progress
+    from coreclust._utils import progress
 
     class Terminal(io.StringIO):
         def isatty(self):
@@ -194,7 +196,7 @@ def test_progress_on_a_terminal(monkeypatch):
     terminal, now = Terminal(), [100.0]
     monkeypatch.setattr(progress.sys, "stderr", terminal)
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    bar = progress.Progress(100, "samples", enabled=True)
+    bar = progress.Progress(100, "resamples", enabled=True)
     for done, moment in [(1, 100.1), (10, 110.0), (50, 4100.0)]:
         now[0] = moment
         bar.update(done)
@@ -268,22 +270,19 @@ def test_an_interrupt_stops_soon_and_leaves_nothing_running(n_jobs, whole_group)
 
 
 def test_an_interrupt_on_the_way_into_a_kernel_is_still_one(blobs):
-    """Numba, when it is interrupted while it makes ready, raises a SystemError."""
+    """Numba raises a SystemError if it is interrupted while it unpacks the arguments."""
 
-    class Interrupted:
-        seeded = True
+    def interrupted(counts, seeds):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as interrupt:
+            raise SystemError("a result with an exception set") from interrupt
 
-        def __call__(self, counts, seeds):
-            try:
-                raise KeyboardInterrupt
-            except KeyboardInterrupt as interrupt:
-                raise SystemError("a result with an exception set") from interrupt
+    def broken(counts, seeds):
+        raise SystemError("of another kind")
 
-    class Broken(Interrupted):
-        def __call__(self, counts, seeds):
-            raise SystemError("of another kind")
-
-    with pytest.raises(KeyboardInterrupt, match="Interrupted after 0 of 20 samples"):
-        run(KMeans(3), blobs, labeler=Interrupted(), n_jobs=1)
+    offer = NativeOffer(KMeans)
+    with pytest.raises(KeyboardInterrupt, match="Interrupted after 0 of 20 resamples"):
+        run(KMeans(3), blobs, engine=BatchEngine(interrupted, offer), n_jobs=1)
     with pytest.raises(SystemError, match="of another kind"):
-        run(KMeans(3), blobs, labeler=Broken(), n_jobs=1)
+        run(KMeans(3), blobs, engine=BatchEngine(broken, offer), n_jobs=1)

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 
 import numpy as np
+
 from studies.calibration.designs import DESIGNS
 from studies.calibration.trials import RULES, schemes_of
 from studies.calibration.truth import cluster_pairs

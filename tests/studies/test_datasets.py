@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import sklearn.datasets
 from sklearn.utils import Bunch
+
 from studies.data import (
     PAPER_DATASETS,
     DatasetNotFoundError,

@@ -6,13 +6,13 @@ import pkgutil
 from pathlib import Path
 
 import pytest
+
+import studies
 from studies.calibration.page import BLOCKS
 from studies.command import add_common_options, run
 from studies.pages import assemble, check_page, fill, update_page
 from studies.paper.page import block_names
 from studies.paper.plan import Plan
-
-import studies
 
 ROOT = Path(__file__).parents[2]
 PAGE = """# Title

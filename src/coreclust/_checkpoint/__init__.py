@@ -1,1 +1,1 @@
-"""Save finished resamples in a folder, so that an interrupted fit can continue."""
+"""Saves finished resamples in a folder, so that an interrupted fit can continue."""

@@ -1,4 +1,4 @@
-"""Describes what a fit was made from, in short texts and hashes that can be compared later."""
+"""Describes the data and settings of a fit in texts and hashes that can be compared later."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from coreclust._utils.frames import is_pandas_frame, is_polars_frame
 
 Settings = dict[str, Any]  # names, with None, numbers or strings
 
-_DIGITS = 16  # of a hash that are shown and compared: 64 bits, against accidents
+_DIGITS = 16  # of a hash that are shown and compared: 64 bits
 
 
 def settings_of(
@@ -29,36 +29,10 @@ def settings_of(
     groups: NDArray[np.intp] | None,
     **others: Any,
 ) -> Settings:
-    """Return everything that the labels of resamples depend on.
+    """Return everything that the labels of resamples depend on, as values that JSON can hold.
 
-    Parameters
-    ----------
-    estimator : estimator or callable
-        Described by its class and its parameters; a callable by its name and its source, if there
-        is one. What a function finds outside its own text is not seen.
-    X, y : data
-        Read block by block.
-    scheme : resampling scheme
-    groups : ndarray or None
-    **others : object
-        Further settings, by name.
-
-    Returns
-    -------
-    settings : dict
-        With values that JSON can hold: None, numbers and strings.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from coreclust.cluster import KMeans
-    >>> from coreclust._checkpoint.fingerprint import settings_of
-    >>> from coreclust.resampling import Bootstrap
-    >>> settings = settings_of(KMeans(3), np.zeros((5, 2)), None, Bootstrap(), None)
-    >>> settings["X"][:33]
-    '<float64 array of shape (5, 2), '
-    >>> settings["estimator"], settings["estimator.n_clusters"]
-    ('coreclust.cluster._kmeans.KMeans', 3)
+    An estimator is described by its class and parameters, a callable by its name and source.
+    Changes in other functions that it calls are not detected.
     """
     settings: Settings = {"X": describe(X), "y": describe(y), "groups": describe(groups)}
     settings.update(_parts("estimator", estimator))
@@ -70,11 +44,8 @@ def settings_of(
 
 
 def differences(then: Settings, now: Settings) -> list[str]:
-    """Return what differs between two fits, in short phrases; empty if nothing does.
+    """Return one short phrase for each difference between two fits.
 
-    Examples
-    --------
-    >>> from coreclust._checkpoint.fingerprint import differences
     >>> differences({"estimator.n_clusters": 3}, {"estimator.n_clusters": 4})
     ['n_clusters=3, this estimator has n_clusters=4']
     """
@@ -94,7 +65,7 @@ def differences(then: Settings, now: Settings) -> list[str]:
 
 
 def describe(value: Any) -> Any:
-    """Return None, a number, or a string that stands for a value."""
+    """Return a value as None, a number or a string; strings for large values hold a hash."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, (bool, int, str)):
@@ -105,24 +76,24 @@ def describe(value: Any) -> Any:
 
 
 def _parts(name: str, estimator: Any) -> Settings:
-    """Describe an estimator by its class and parameters, anything else as one thing."""
+    """Describe an estimator by its class and each of its parameters, anything else as a whole."""
     if not hasattr(estimator, "get_params"):
         return {name: describe(estimator)}
     parameters = sorted(estimator.get_params(deep=True).items())
-    # The parameters of an estimator inside this one have entries of their own.
-    inside = {id(value): _name(type(value)) for _, value in parameters if _is_estimator(value)}
+    # The parameters of an inner estimator have their own entries.
+    inside = {
+        id(value): _name(type(value))
+        for _, value in parameters
+        if hasattr(value, "get_params") and not isinstance(value, type)
+    }
     parts: Settings = {name: _name(type(estimator))}
     for parameter, value in parameters:
         parts[f"{name}.{parameter}"] = describe(_outline(value, inside))
     return parts
 
 
-def _is_estimator(value: Any) -> bool:
-    return hasattr(value, "get_params") and not isinstance(value, type)
-
-
 def _outline(value: Any, inside: dict[int, str]) -> Any:
-    """Put names of classes in place of estimators, also in lists such as steps."""
+    """Replace estimators by the names of their classes, also in lists such as steps."""
     if isinstance(value, (list, tuple)):
         return [_outline(entry, inside) for entry in value]
     return inside.get(id(value), value)
@@ -149,10 +120,10 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _plain(value: Any, above: frozenset[int] = frozenset()) -> Any:
-    """Return content that pickles the same way in every process, for `joblib.hash`.
+    """Return plain data for `joblib.hash`, whose hashes of objects differ between processes.
 
     Functions are described by their name and source, other objects by their class and state.
-    `above` are the objects that a value is inside of.
+    `above` holds the ids of the objects that contain the value.
     """
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic)):
         return value
@@ -162,12 +133,13 @@ def _plain(value: Any, above: frozenset[int] = frozenset()) -> Any:
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject:
             return ["objects", value.shape, [_plain(entry, above) for entry in value.flat]]
-        return np.ascontiguousarray(value)  # the order in memory does not matter
+        array = np.ascontiguousarray(value)  # the order in memory does not matter
+        return array[None].reshape(array.shape)  # nor do the strides of axes of length 1
     if is_pandas_frame(value) or is_polars_frame(value):
         columns = [[str(name), np.asarray(value[name])] for name in value.columns]
         return ["frame", _plain(columns, above)]
     if isinstance(value, BlockedItems):
-        return ["blocks", [joblib.hash(block) for block in value.blocks()]]
+        return ["blocks", [joblib.hash(_plain(block)) for block in value.blocks()]]
     if issparse(value):
         rows = value.tocsr()
         return ["sparse", value.shape, rows.data, rows.indices, rows.indptr]
@@ -190,11 +162,11 @@ def _plain_object(value: Any, above: frozenset[int]) -> Any:
     if isinstance(value, type) or hasattr(value, "__qualname__"):
         try:
             return ["function", _name(value), inspect.getsource(value)]
-        except (OSError, TypeError):  # typed in, or compiled
+        except (OSError, TypeError):  # typed into a console, or compiled
             return ["function", _name(value), _plain(getattr(value, "__code__", None), above)]
     try:
         state = value.__getstate__()
-    except Exception:  # noqa: BLE001 - an object that cannot be looked into: its class must do
+    except Exception:  # noqa: BLE001 - an object without a readable state is described by its class
         state = None
     call = type(value).__call__ if callable(value) else None
     return ["object", _name(type(value)), _plain([state, call], above)]

@@ -1,4 +1,4 @@
-"""A folder in which finished resamples are safe, so that a run can go on where it ended."""
+"""Saves finished resamples in a folder, from which an interrupted fit continues."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -29,42 +28,24 @@ _FORMAT = "coreclust.Checkpoint"
 _VERSION = 2
 _HEADER, _LOCK, _LABELS = "header.json", "lock", "labels.npy"
 
-#: Ensembles of more bytes than this stay on the disk.
-LARGE = 1 << 28
+LARGE = 1 << 28  # bytes; larger ensembles stay on disk
 _MOST_WAITING = 1 << 26  # bytes of labels that wait to be written
-_PATIENCE = 2.0  # seconds between two pieces, at least
-_SHARE = 1 / 50  # of the time may go into writing
-_LOSS = 1 / 100  # of the time may be lost to a crash
+_PATIENCE = 2.0  # least number of seconds between two pieces
+_SHARE = 1 / 50  # of the time that may be spent on writing
+_LOSS = 1 / 100  # of the time that a crash may lose
 
 
 class Checkpoint:
     """Finished resamples in a folder, as pieces that are never changed.
 
-    The folder holds ``header.json`` (what the resamples were made from), the pieces, a lock, and
-    for large data ``labels.npy``: all labels in one file, made from the pieces.
-
-    Parameters
-    ----------
-    path : path
-        The folder; it is made if it is missing.
-    settings : dict
-        What the resamples depend on, from `settings_of`. A checkpoint made with other settings is
-        refused.
-    n_items : int
-    random_state : int, RandomState or None
-        Where the entropy comes from. With None, it comes from the checkpoint if there is one.
-
-    Attributes
-    ----------
-    entropy : int
-        What all seeds derive from.
-    n_tried : int
-        Resamples in the checkpoint, with those that failed.
+    The folder holds ``header.json`` (the `settings` that the resamples were made with), the pieces,
+    a lock, and for large data ``labels.npy``: all labels in one file, made from the pieces. It is
+    created if it is missing. An existing checkpoint also provides the `entropy`.
 
     Raises
     ------
     ValueError
-        If the folder is something else, or was made from something else.
+        If the folder holds other files, or was made with other settings.
     RuntimeError
         If another process has it open.
     """
@@ -78,7 +59,12 @@ class Checkpoint:
         self._waiting: list[Block] = []
         self._began = time.monotonic()
         self._due = self._began + _PATIENCE
-        _make_folder(self.path)
+        if self.path.exists() and not self.path.is_dir():
+            raise ValueError(
+                f"checkpoint {str(path)!r} must be a folder or a new path, and is a file; use "
+                "another path."
+            )
+        self.path.mkdir(parents=True, exist_ok=True)
         self._lock = Lock(self.path / _LOCK)
         try:
             self.entropy, self._owner = self._agree(settings, draw_entropy(random_state))
@@ -90,61 +76,53 @@ class Checkpoint:
     def __enter__(self) -> Checkpoint:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._lock.release()
 
     @property
     def n_tried(self) -> int:
-        """Samples in the checkpoint, with those that failed."""
+        """Number of resamples in the checkpoint, failed ones included."""
         return self._pieces[-1].end if self._pieces else 0
 
     def errors(self, n_resamples: int) -> list[str]:
-        """Return the errors of those of the first resamples that failed."""
-        return [
-            error
-            for piece in self._pieces
-            for resample, error in piece.failed
-            if resample < n_resamples
-        ]
+        """Return the errors of the failed ones among the first resamples."""
+        failed = [failure for piece in self._pieces for failure in piece.failed]
+        return [error for resample, error in failed if resample < n_resamples]
 
     def is_large(self, n_resamples: int) -> bool:
-        """Tell whether so many resamples are better left on the disk."""
+        """Tell whether the labels of `n_resamples` resamples stay on disk."""
         widest = max((piece.dtype.itemsize for piece in self._pieces), default=1)
         return n_resamples * self._n_items * widest > LARGE
 
     def add(self, block: Block) -> None:
-        """Take resamples that follow on the last ones; write them soon."""
+        """Take the resamples that follow the last ones, to be written soon."""
         self._waiting.append(block)
-        if time.monotonic() >= self._due or self._waiting_bytes() > _MOST_WAITING:
+        n_bytes = sum(block.labels.nbytes for block in self._waiting)
+        if time.monotonic() >= self._due or n_bytes > _MOST_WAITING:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is waiting."""
+        """Write the waiting resamples as one piece."""
         if not self._waiting:
             return
         begin = time.monotonic()
         first = self.n_tried
         path = self.path / f"piece-{first:09}.ccp"
         try:
-            with _told_of_failure(self):
+            with self._explained():
                 piece = write_piece(path, self._owner, first, self._waiting, self._n_items)
         except Exception:
-            self._waiting = []  # there is no room for them: do not try again
+            self._waiting = []  # the disk may be full: do not try again
             raise
-        # Not before: after an interrupt they are written again, to the same name.
+        # Not earlier: after an interrupt they are written again, under the same name.
         self._waiting = []
         self._pieces.append(piece)
         now = time.monotonic()
-        # A long run has no need of ten thousand pieces: it may lose a hundredth of its time.
+        # The longer a run, the longer its pieces, so that there are not thousands of them.
         self._due = now + max(_PATIENCE, (now - begin) / _SHARE, (now - self._began) * _LOSS)
 
     def labeling(self, n_resamples: int) -> Labeling | None:
-        """Return the first resamples, as many as there are and at most so many.
+        """Return at most the first `n_resamples` resamples, or None if there are none.
 
         A large ensemble is a read-only memory map of one file in the folder.
         """
@@ -171,10 +149,10 @@ class Checkpoint:
     def _map(
         self, parts: list[tuple[Piece, int]], dtype: np.dtype[Any], shape: tuple[int, int]
     ) -> NDArray[np.signedinteger]:
-        """Put labels into one file, resample after resample, and return it as an array."""
+        """Write the labels of all pieces to one file and return it as an array."""
 
         def write(file: BinaryIO) -> None:
-            # As numpy saves the transpose, which has a row an item, as an ensemble has.
+            # As numpy saves the transpose, which has one row per item like an ensemble.
             head = {"descr": dtype.str, "fortran_order": True, "shape": shape[::-1]}
             np.lib.format.write_array_header_1_0(file, head)
             for piece, n_wanted in parts:
@@ -182,18 +160,15 @@ class Checkpoint:
                     file.write(np.ascontiguousarray(resample, dtype).data)
 
         path = self.path / _LABELS
-        with _told_of_failure(self):
+        with self._explained():
             write_whole(path, write)
         return np.load(path, mmap_mode="r", allow_pickle=False).T
 
-    def _waiting_bytes(self) -> int:
-        return sum(block.labels.nbytes for block in self._waiting)
-
     def _agree(self, settings: Settings, entropy: int) -> tuple[int, str]:
-        """Return the entropy and the owner of the pieces; make the header if there is none."""
+        """Return the entropy and the owner of the pieces; write the header if there is none."""
         path = self.path / _HEADER
         if not path.exists():
-            _refuse_strangers(self.path)
+            _refuse_other_files(self.path)
             header: dict[str, Any] = {
                 "format": _FORMAT,
                 "version": _VERSION,
@@ -202,7 +177,7 @@ class Checkpoint:
                 "versions": _versions(),
             }
             text = json.dumps(header, indent=1).encode()
-            with _told_of_failure(self):
+            with self._explained():
                 write_whole(path, lambda file: file.write(text))
             return entropy, _digest(text)
         text = path.read_bytes()
@@ -210,33 +185,31 @@ class Checkpoint:
         found = differences(header["settings"], settings)
         if found:
             raise ValueError(
-                f"checkpoint {str(self.path)!r} was made with {'; and with '.join(found[:3])}: use "
+                f"checkpoint {str(self.path)!r} was made with {'; and with '.join(found[:3])}; use "
                 "another path, or the same data and settings."
             )
-        self._warn_of_versions(header["versions"])
-        return header["entropy"], _digest(text)
-
-    def _warn_of_versions(self, then: dict[str, str]) -> None:
-        now = _versions()
+        then, now = header["versions"], _versions()
         others = [f"{name} {then.get(name)}" for name in now if then.get(name) != now[name]]
         if others:
             warnings.warn(
-                f"checkpoint {str(self.path)!r} was begun with {', '.join(others)}: resamples "
-                "clustered by this version may differ a little from those it would have made.",
-                stacklevel=6,
+                f"checkpoint {str(self.path)!r} was begun with {', '.join(others)}; resamples "
+                "clustered with the present versions may differ a little from those it would have "
+                "made.",
+                stacklevel=5,
             )
+        return header["entropy"], _digest(text)
 
     def _read_pieces(self) -> None:
-        """Find the pieces that follow on each other; drop a damaged one and all behind it."""
+        """Read the pieces; delete a damaged one and all that follow it."""
         for name in (_HEADER, "piece-", _LABELS):
             for leftover in self.path.glob(f".{name}*"):
-                leftover.unlink()  # of a write that did not come to its end
+                leftover.unlink()  # of a write that was interrupted
         paths = sorted(self.path.glob("piece-*.ccp"))
         for place, path in enumerate(paths):
             piece = read_piece(path, self._owner, self.n_tried, self._n_items)
             if piece is None:
                 warnings.warn(
-                    f"checkpoint {str(self.path)!r} is damaged at {path.name}: the resamples from "
+                    f"checkpoint {str(self.path)!r} is damaged at {path.name}; the resamples from "
                     f"{self.n_tried} on are clustered again.",
                     RuntimeWarning,
                     stacklevel=5,
@@ -246,6 +219,18 @@ class Checkpoint:
                 return
             self._pieces.append(piece)
 
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Add to the error of a failed write how many resamples are safe."""
+        try:
+            yield
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"checkpoint {str(self.path)!r} could not be written ({error.strerror or error}) "
+                f"and holds {self.n_tried} resamples; make room and call fit again to continue",
+            ) from error
+
 
 def _label_type(piece: Piece, n_wanted: int) -> np.dtype[Any]:
     """Return the smallest type for the first labels of a piece."""
@@ -254,40 +239,17 @@ def _label_type(piece: Piece, n_wanted: int) -> np.dtype[Any]:
     return np.dtype(label_dtype(int(piece.labels()[:n_wanted].max(initial=0))))
 
 
-@contextlib.contextmanager
-def _told_of_failure(checkpoint: Checkpoint) -> Iterator[None]:
-    """Say of a failed write what is not lost."""
-    try:
-        yield
-    except OSError as error:
-        raise OSError(
-            error.errno,
-            f"checkpoint {str(checkpoint.path)!r} could not be written "
-            f"({error.strerror or error}); it holds {checkpoint.n_tried} resamples. Make room and "
-            "call fit again to go on from there",
-        ) from error
-
-
-def _make_folder(path: Path) -> None:
-    if path.exists() and not path.is_dir():
-        raise ValueError(
-            f"checkpoint {str(path)!r} must be a folder, or nothing yet, and is a file; use "
-            "another path."
-        )
-    path.mkdir(parents=True, exist_ok=True)
-
-
-def _refuse_strangers(path: Path) -> None:
-    """Refuse a folder that holds something else than an unborn checkpoint."""
-    strangers = [
+def _refuse_other_files(path: Path) -> None:
+    """Refuse a folder without a header that holds other files."""
+    others = [
         entry.name
         for entry in path.iterdir()
         if entry.name != _LOCK and not entry.name.startswith(f".{_HEADER}.")
     ]
-    if strangers:
+    if others:
         raise ValueError(
             f"checkpoint {str(path)!r} is a folder without {_HEADER} that holds other files, such "
-            f"as {min(strangers)!r}; use another path."
+            f"as {min(others)!r}; use another path."
         )
 
 
@@ -305,13 +267,13 @@ def _read_header(text: bytes, path: Path) -> dict[str, Any]:
         sound = False
     if not sound:
         raise ValueError(
-            f"checkpoint {str(path)!r} has a {_HEADER} that is damaged, or is none at all; use "
-            "another path."
+            f"checkpoint {str(path)!r} has a {_HEADER} that is damaged or belongs to something "
+            "else; use another path."
         )
     if header["version"] != _VERSION:
         raise ValueError(
-            f"checkpoint {str(path)!r} has version {header['version']} of the format; this release "
-            f"reads version {_VERSION}."
+            f"checkpoint {str(path)!r} has version {header['version']} of the format, and this "
+            f"release reads version {_VERSION}; use another path."
         )
     return header
 

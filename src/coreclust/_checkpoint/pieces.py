@@ -1,8 +1,7 @@
-"""Pieces of a checkpoint: the labels of consecutive resamples, in a file with a checksum.
+"""Reads and writes the pieces of a checkpoint: labels of consecutive resamples, with a checksum.
 
 A piece is a line of JSON, the labels of one resample after the other, the arrays of kept models,
-and 32 bytes of BLAKE2b over all of that. It is written under another name, renamed when it is
-whole, and never changed. Reading one executes nothing.
+and 32 bytes of BLAKE2b over all of that. It is never changed, and reading it executes no code.
 """
 
 from __future__ import annotations
@@ -29,34 +28,16 @@ _TYPES = ("int8", "int16", "int32", "int64")
 
 @dataclass(frozen=True)
 class Piece:
-    """A file with the labels of consecutive resamples.
-
-    Attributes
-    ----------
-    path : Path
-    first : int
-        The first resample.
-    n_tried : int
-        Number of resamples, failed ones included.
-    failed : list of (int, str)
-        Which did, and their errors.
-    dtype : numpy dtype
-        Of the labels.
-    n_items : int
-    model_shape : tuple of int
-        Shape of the array that a model is made from, or empty if no models were kept.
-    begin : int
-        Where in the file the labels begin.
-    """
+    """A file with the labels of consecutive resamples."""
 
     path: Path
-    first: int
-    n_tried: int
-    failed: list[tuple[int, str]]
-    dtype: np.dtype[Any]
+    first: int  # resample
+    n_tried: int  # failed ones included
+    failed: list[tuple[int, str]]  # resamples, with their errors
+    dtype: np.dtype[Any]  # of the labels
     n_items: int
-    model_shape: tuple[int, ...]
-    begin: int
+    model_shape: tuple[int, ...]  # of the array that a model is made from; empty without models
+    begin: int  # of the labels in the file
 
     @property
     def end(self) -> int:
@@ -65,16 +46,16 @@ class Piece:
 
     @property
     def n_labeled(self) -> int:
-        """Samples without those that failed."""
+        """Number of resamples without the failed ones."""
         return self.n_tried - len(self.failed)
 
     def n_labeled_before(self, resample: int) -> int:
-        """Return how many resamples before one are labeled here."""
+        """Return how many labeled resamples of this piece come before a resample."""
         tried = min(max(resample - self.first, 0), self.n_tried)
         return tried - sum(failed < resample for failed, _ in self.failed)
 
     def labels(self) -> NDArray[np.signedinteger]:
-        """Return the labels, (n_labeled, n_items), still on the disk."""
+        """Return the labels, of shape (n_labeled, n_items), as a memory map."""
         shape = (self.n_labeled, self.n_items)
         if 0 in shape:
             return np.empty(shape, self.dtype)
@@ -91,19 +72,7 @@ class Piece:
 
 
 def write_piece(path: Path, owner: str, first: int, blocks: list[Block], n_items: int) -> Piece:
-    """Write the resamples of some blocks, whole or not at all.
-
-    Parameters
-    ----------
-    path : Path
-    owner : str
-        What the piece belongs to: pieces of another owner are not read.
-    first : int
-        The first resample.
-    blocks : list of Block
-        That follow on each other.
-    n_items : int
-    """
+    """Write consecutive blocks, whole or not at all; only the same `owner` can read them."""
     dtype = max((block.labels.dtype for block in blocks), key=lambda dtype: dtype.itemsize)
     failed = [failure for block in blocks for failure in block.failed]
     models = [np.asarray(model, np.float64) for block in blocks for model in block.models]
@@ -130,7 +99,7 @@ def write_piece(path: Path, owner: str, first: int, blocks: list[Block], n_items
 
 
 def read_piece(path: Path, owner: str, first: int, n_items: int) -> Piece | None:
-    """Return a piece if it is whole and the one expected, None otherwise."""
+    """Return a piece, or None if it is damaged or not the expected one."""
     try:
         with open(path, "rb") as file:
             if not _is_whole(file):
@@ -179,7 +148,7 @@ def _piece(path: Path, head: dict[str, Any], begin: int) -> Piece:
 
 
 def _is_whole(file: BinaryIO) -> bool:
-    """Tell whether a file ends with the checksum of what comes before."""
+    """Tell whether a file ends with the checksum of everything before."""
     left = os.fstat(file.fileno()).st_size - _DIGEST
     hashed = hashlib.blake2b(digest_size=_DIGEST)
     while left > 0:

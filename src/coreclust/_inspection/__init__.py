@@ -1,1 +1,1 @@
-"""What a fitted estimator reports: tables, verdict, paths and predictions."""
+"""Reports of a fitted estimator: tables, verdict, paths and predictions."""

@@ -1,4 +1,4 @@
-"""Finds the other cluster that an item lands with most often."""
+"""Finds the other cluster that an item is together with most often."""
 
 from __future__ import annotations
 
@@ -14,36 +14,11 @@ if TYPE_CHECKING:
 def closest_clusters(
     fitted: CoreClustering, items: NDArray[np.intp]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the cluster, other than its own, that each item lands with most often.
+    """Return, for each item, the other cluster that it is together with most often, and the share.
 
-    As for the strength of an item, this is the share of its meetings with members of the cluster,
-    over all resamples, in which the two had the same label. The time grows with the number of
-    resamples, not with the number of pairs.
-
-    Parameters
-    ----------
-    fitted : CoreClustering
-        Fitted.
-    items : ndarray of int of shape (n_asked,)
-
-    Returns
-    -------
-    clusters : ndarray of int of shape (n_asked,)
-        The first if several tie; -1 for an item that was never together with another cluster.
-    shares : ndarray of float of shape (n_asked,)
-        0 where there is no such cluster.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.cluster import KMeans
-    >>> from sklearn.datasets import load_iris
-    >>> from coreclust import CoreClustering
-    >>> from coreclust._inspection.closest import closest_clusters
-    >>> cc = CoreClustering(KMeans(3), n_resamples=50, random_state=0).fit(load_iris().data)
-    >>> clusters, shares = closest_clusters(cc, np.arange(150))
-    >>> bool((clusters != cc.reference_labels_).all())
-    True
+    The share is defined as for `strengths_`, with the members of the other cluster. If several
+    clusters tie, the first is returned; -1 and a share of 0 if the item was never together with
+    another cluster. The time grows with the number of resamples, not with the number of pairs.
     """
     n_clusters = len(fitted.cores_)
     if not n_clusters:

@@ -1,4 +1,4 @@
-"""Text and HTML representations of a fitted estimator."""
+"""Builds the text and HTML representations of a fitted estimator."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _HEADS = ("cluster", "items", "core", "weak", "weak fraction")
 
 
 def as_text(fitted: CoreClustering) -> str:
-    """Return the verdict and the table of clusters, for a terminal."""
+    """Return the verdict and the table of clusters as text, for a terminal."""
     table = text_table(_HEADS, _rows(fitted), right=[True] * len(_HEADS))
     return "\n".join([*textwrap.wrap(verdict(fitted), _WIDTH), "", table, *_more(fitted)])
 
 
 def as_html(fitted: CoreClustering) -> str:
-    """Return the verdict and the table of clusters, for a notebook."""
+    """Return the verdict and the table of clusters as HTML, for a notebook."""
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in _HEADS)
     body = "".join(
         "<tr>"

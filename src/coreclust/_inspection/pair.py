@@ -1,4 +1,4 @@
-"""Tests single pairs of items of a fitted estimator."""
+"""Tests pairs of items of a fitted estimator."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ if TYPE_CHECKING:
     from coreclust.core_clustering import CoreClustering
 
 
-def test_pair(self: CoreClustering, i: Any, j: Any, *, confidence: float = 0.95) -> PairTest:
+def test_pair(self: CoreClustering, i: Any, j: Any, *, confidence: float = 0.95) -> PairTest:  # noqa: PT028
     """Test whether items i and j co-occur with probability at least ``1 - alpha``.
 
     Each pair is tested by itself. To test many pairs at once, compare `p_value` with
-    ``(1 - confidence)`` divided by their number.
+    ``(1 - confidence)`` divided by the number of pairs.
 
     Parameters
     ----------
     i, j : int or array-like of int
-        Items, by position; arrays are paired up by broadcasting.
+        Items, by position; arrays are broadcast against each other.
     confidence : float, default=0.95
-        Of the interval, and 1 minus the level of the test.
+        The confidence of the interval. The level of the test is ``1 - confidence``.
 
     Returns
     -------
     test : PairTest
         With `estimate`, `lower`, `upper`, `p_value`, `together`, `n_together` and
-        `n_seen`, numbers or arrays. The test is one-sided and the interval two-sided: `lower`
-        of a pair that is `together` may be slightly below ``1 - alpha``.
+        `n_seen`, numbers or arrays. The test is one-sided and the interval is two-sided, so
+        `lower` may be slightly below ``1 - alpha`` for a pair that is `together`.
 
     Examples
     --------

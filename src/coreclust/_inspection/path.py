@@ -1,4 +1,4 @@
-"""Finds the cores along a range of alphas or confidences, from the same resamples."""
+"""Finds the cores at many values of alpha or of the confidence, from the same resamples."""
 
 from __future__ import annotations
 
@@ -18,24 +18,23 @@ if TYPE_CHECKING:
     from coreclust.core_clustering import CoreClustering
 
 _ALPHAS = np.arange(1, 51) / 100
-
-PATH_SECONDS = 60.0  # for the cores along alpha in a picture
+PATH_SECONDS = 60.0  # time limit of the search for a plot or a report
 
 
 @dataclass(frozen=True, eq=False)
 class CorePath:
-    """Core clusterings along a range of values of one parameter.
+    """The cores at many values of one parameter.
 
     Attributes
     ----------
     parameter : {"alpha", "confidence"}
-        The parameter that changes along the path.
+        The parameter that varies.
     values : ndarray of float of shape (n_values,)
-        Its values, ascending.
+        The values of the parameter, ascending.
     cores : list of list of Core
-        For each value the cores, one per cluster.
+        For each value, the cores, one per cluster.
     labels : ndarray of int of shape (n_values, n_items)
-        For each value the core that each item is in, -1 for none.
+        For each value, the core of each item, -1 for none.
 
     Examples
     --------
@@ -57,7 +56,7 @@ class CorePath:
 
     @property
     def weak_fraction(self) -> NDArray[np.float64]:
-        """The share of items that are in no core, for each value; trimmed items count."""
+        """The share of items that are in no core, for each value; this includes trimmed items."""
         return (self.labels < 0).mean(axis=1)
 
     @property
@@ -66,16 +65,16 @@ class CorePath:
         return np.array([[core.n_core for core in cores] for cores in self.cores], np.int64)
 
     def first_core(self) -> NDArray[np.float64]:
-        """Return, for each item, the smallest value at which it is in a core; NaN if at none.
+        """Return, for each item, the smallest value at which it is in a core; NaN if there is none.
 
-        Cores need not be nested: an item may drop out again at a larger value.
+        Cores need not be nested: an item may be in no core at a larger value.
         """
         inside = self.labels >= 0
         first = self.values[inside.argmax(axis=0)]
         return np.where(inside.any(axis=0), first, np.nan)
 
     def to_frame(self) -> Any:
-        """Return a data frame with one row per value and cluster; clusters go by their number."""
+        """Return a data frame with one row per value and cluster. Clusters are numbered from 0."""
         import pandas as pd
 
         rows = [
@@ -99,7 +98,7 @@ class CorePath:
 
 
 def check_values(values: ArrayLike, name: str, *, open_ends: bool) -> NDArray[np.float64]:
-    """Return the distinct values of a path, ascending; raise unless they lie in [0, 1]."""
+    """Return the distinct values, ascending; raise an error unless they lie between 0 and 1."""
     try:
         array = np.unique(np.asarray(values, dtype=np.float64))
     except (TypeError, ValueError) as error:
@@ -114,18 +113,17 @@ def check_values(values: ArrayLike, name: str, *, open_ends: bool) -> NDArray[np
 def alpha_path(self: CoreClustering, alphas: ArrayLike | None = None) -> CorePath:
     """Find the cores at many values of alpha, from the same resamples.
 
-    Pairs are counted only once, and the search for each core starts at the one before.
+    Pairs are counted only once, and each search starts from the core at the previous alpha.
 
     Parameters
     ----------
     alphas : array-like of float, default=None
-        By default 0.01 to 0.5 in steps of 0.01, without those at which hardly any pair can
-        pass.
+        None uses 0.01 to 0.5 in steps of 0.01, without those at which hardly any pair can pass.
 
     Returns
     -------
     path : CorePath
-        The cores and the weak fraction at each alpha, ascending. If several largest cores tie,
+        The cores and the weak fraction at each alpha, ascending. If several largest cores exist,
         the choice may differ from that of :meth:`recut`.
 
     Examples
@@ -149,7 +147,7 @@ def confidence_path(self: CoreClustering, confidences: ArrayLike) -> CorePath:
     Parameters
     ----------
     confidences : array-like of float
-        Above 0 and below 1.
+        The values, above 0 and below 1.
 
     Returns
     -------
@@ -166,13 +164,13 @@ def confidence_path(self: CoreClustering, confidences: ArrayLike) -> CorePath:
     """
     check_is_fitted(self)
     values = check_values(confidences, "confidences", open_ends=True)
-    # The search starts at the strictest rule: the highest confidence.
+    # The search starts with the strictest rule, which has the highest confidence.
     rules = [self.rule_.changed(confidence=level) for level in values[::-1].tolist()]
     return _path(self, "confidence", values, rules, backwards=True)
 
 
 def reachable_alphas(fitted: CoreClustering) -> NDArray[np.float64]:
-    """Return the usual alphas, without those at which hardly any pair can be an edge."""
+    """Return the default alphas, without those at which hardly any pair can be an edge."""
     evidence, rule = fitted.ensemble_, fitted.rule_
     sizes = np.array([core.n_items for core in fitted.cores_], dtype=np.int64)
     seen = int(0.8 * evidence.pair_share * evidence.n_resamples)
@@ -183,11 +181,10 @@ def reachable_alphas(fitted: CoreClustering) -> NDArray[np.float64]:
 
 
 def path_to_draw(fitted: CoreClustering, alphas: ArrayLike | None = None) -> CorePath:
-    """Return the cores along alpha for a picture of them.
+    """Return the cores at many values of alpha, for a plot or a report.
 
-    Small alphas can be much harder than the fitted one. So that a picture does not take hours, the
-    search has a time limit of its own if the fit had none. It only takes effect on hard data;
-    `CorePath.cores` then says which cores lack a proof.
+    At a small alpha, the search can take much longer than at the fitted one. If the fit had no
+    time limit, `PATH_SECONDS` applies. `CorePath.cores` then states which cores are not proven.
     """
     if fitted.rule_.time_limit is None:
         fitted = copy.copy(fitted)

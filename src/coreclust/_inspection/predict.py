@@ -1,4 +1,4 @@
-"""Assigns new items to cores by the kept models of the resamples."""
+"""Assigns new items to cores, by the models of the resamples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def has_models(fitted: CoreClustering) -> bool:
-    """Tell whether new items can be labeled; raise with the reason if not."""
+    """Return True if new items can be labeled; otherwise raise an error with the reason."""
     if not fitted.keep_models or not getattr(fitted, "_models", True):
         raise AttributeError("predict needs keep_models=True, set before fit.")
     return True
@@ -26,14 +26,14 @@ def has_models(fitted: CoreClustering) -> bool:
 def predict(self: CoreClustering, X: Any) -> NDArray[np.int64]:
     """Return the core that each new item belongs to, -1 for none.
 
-    The model of each resample labels the new items. An item belongs to a core if it passes
-    the rule of the cores with *every* member: it gets the member's label in enough of
-    the resamples that labeled the member. If there are several such cores, it belongs to the
-    one with which it is together most often.
+    The model of each resample labels the new items. An item belongs to a core if it forms an edge
+    with *every* member of the core, by the same rule as the items of the core. If there are
+    several such cores, it belongs to the one with which it is together most often.
 
     Parameters
     ----------
     X : array-like of shape (n_new, n_features)
+        The new items.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def predict(self: CoreClustering, X: Any) -> NDArray[np.int64]:
     new = _label_new(self, X)
     labels = np.full(len(new), -1, dtype=np.int64)
     highest = np.full(len(new), -1.0)
-    ensemble = cast(LabelEnsemble, self.ensemble_)  # models are kept only for one
+    ensemble = cast(LabelEnsemble, self.ensemble_)  # models are kept only with a LabelEnsemble
     sizes = np.array([core.n_items for core in self.cores_], dtype=np.int64)
     table = self.rule_.table(ensemble, sizes)
     for core in self.cores_:
@@ -65,7 +65,7 @@ def predict(self: CoreClustering, X: Any) -> NDArray[np.int64]:
 
 
 def _label_new(fitted: CoreClustering, X: Any) -> NDArray[np.int64]:
-    """Return the label of each new item by each model: (n_items, n_models)."""
+    """Return the label of each new item by each model, of shape (n_items, n_models)."""
     if fitted.engine_ == "generic":
         items = validate_data(fitted, X, reset=False, skip_check_array=True)
     else:

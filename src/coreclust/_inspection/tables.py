@@ -1,4 +1,4 @@
-"""Builds the tables of a fitted estimator. pandas and polars are imported when one is built."""
+"""Builds the tables of a fitted estimator, as pandas or polars frames."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from coreclust._inspection.path import alpha_path
 from coreclust._utils.frames import is_pandas_frame, is_polars_frame
 
-_PAIRS = 10**6  # compared at a time
+_PAIRS = 10**6  # pairs per block
 
 if TYPE_CHECKING:
     from coreclust.core_clustering import CoreClustering
@@ -23,10 +23,9 @@ def summary(self: CoreClustering) -> Any:
     Returns
     -------
     summary : DataFrame
-        With columns `cluster` (its name), `n_items`, `n_core`, `n_weak`,
-        `weak_fraction`, `all_together` (the share of resamples in which *all* members
-        of the core that were present, if two or more, had one label), `upper_bound`
-        (on the size of the core) and `optimal`.
+        The columns are `cluster` (its name), `n_items`, `n_core`, `n_weak`, `weak_fraction`,
+        `all_together` (the share of resamples in which *all* members of the core that were
+        present had the same label), `upper_bound` (of the size of the core) and `optimal`.
 
     Examples
     --------
@@ -60,18 +59,18 @@ def item_table(self: CoreClustering, *, details: bool = True) -> Any:
     ----------
     details : bool, default=True
         Whether to add the last three columns. Every item is then compared with the
-        whole core of its cluster, which takes a while for clusters of many thousands.
+        whole core of its cluster, which is slow for clusters of many thousands of items.
 
     Returns
     -------
     items : DataFrame
-        If X was a pandas or polars frame, of the same kind, with its index and its
-        columns first. Then `cluster` (the name of the item's cluster), `core_label`
-        (as in `labels_`), `status` ("core", "weak" or "trimmed"), `strength` (as in
-        `strengths_`), `mean_cooccurrence` and `min_cooccurrence` (with the other members of
-        the cluster's core) and `core_alpha` (the smallest alpha at which the item is in
-        a core, out of those of :meth:`alpha_path` and `alpha` itself; NaN if there is
-        none). Cores need not be nested: a weak item may have a `core_alpha` below `alpha`.
+        If X was a pandas or polars frame, a frame of the same kind that starts with its index and
+        columns. The other columns are `cluster` (the name of the cluster), `core_label` (as in
+        `labels_`), `status` ("core", "weak" or "trimmed"), `strength` (as in `strengths_`),
+        `mean_cooccurrence` and `min_cooccurrence` (with the other members of the core of the
+        cluster) and `core_alpha` (the smallest alpha at which the item is in a core, among those
+        of :meth:`alpha_path` and `alpha` itself; NaN if there is none). Cores need not be nested:
+        a weak item may have a `core_alpha` below `alpha`.
 
     Examples
     --------
@@ -109,7 +108,7 @@ def item_table(self: CoreClustering, *, details: bool = True) -> Any:
 
 
 def _with_core(fitted: CoreClustering) -> tuple[Any, Any]:
-    """Return the mean and the smallest co-occurrence of each item with its cluster's core."""
+    """Return the mean and smallest co-occurrence of each item with the core of its cluster."""
     mean, least = np.full((2, fitted.ensemble_.n_items), np.nan)
     for core in fitted.cores_:
         for block in np.array_split(core.members, 1 + core.n_items * core.n_core // _PAIRS):
@@ -123,7 +122,7 @@ def _with_core(fitted: CoreClustering) -> tuple[Any, Any]:
 
 
 def _container(fitted: CoreClustering) -> str:
-    """Return the kind of frame to return: as configured, else as X, else pandas."""
+    """Return the kind of frame to build: as configured, otherwise as X, otherwise pandas."""
     configured = get_config()["transform_output"]
     if configured in ("pandas", "polars"):
         return str(configured)
@@ -134,9 +133,8 @@ def _frame(columns: dict[str, Any], container: str) -> Any:
     if container == "polars":
         import polars as pl
 
-        return pl.DataFrame(
-            {name: values.tolist() for name, values in columns.items()}, strict=False
-        )
+        lists = {name: values.tolist() for name, values in columns.items()}
+        return pl.DataFrame(lists, strict=False)
     import pandas as pd
 
     return pd.DataFrame(columns)

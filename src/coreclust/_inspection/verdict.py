@@ -1,4 +1,4 @@
-"""Describes a fitted core clustering in words, for the terminal, notebooks and the report."""
+"""Describes the result of a fitted estimator in words."""
 
 from __future__ import annotations
 
@@ -11,29 +11,11 @@ if TYPE_CHECKING:
     from coreclust.cores import Core
 
 _LIMITS = {"time_limit": "time", "max_memory": "memory"}
-_LEAST_SHAKY = 0.05  # share of weak items from which on a cluster is named
+_LEAST_SHAKY = 0.05  # clusters with a smaller share of weak items are not mentioned
 
 
 def headline(fitted: CoreClustering) -> str:
-    """Return one line with the number of clusters, the share of weak items and the shaky cluster.
-
-    Parameters
-    ----------
-    fitted : CoreClustering
-        Fitted.
-
-    Returns
-    -------
-    text : str
-
-    Examples
-    --------
-    >>> from coreclust import CoreClustering
-    >>> from coreclust._inspection.verdict import headline
-    >>> cc = CoreClustering(lambda Z: [int(z > 9) for z in Z], n_resamples=50, random_state=0)
-    >>> headline(cc.fit([1, 2, 3, 10, 11]))
-    '2 clusters; every item is core'
-    """
+    """Return the number of clusters, the share of weak items and the least stable cluster."""
     if not fitted.cores_:
         return f"no clusters; all {fitted.labels_.size:,} items are trimmed"
     parts = [_count(len(fitted.cores_), "cluster")]
@@ -52,17 +34,7 @@ def headline(fitted: CoreClustering) -> str:
 
 
 def verdict(fitted: CoreClustering) -> str:
-    """Return a paragraph on which part of a clustering can be trusted, and how far.
-
-    Parameters
-    ----------
-    fitted : CoreClustering
-        Fitted.
-
-    Returns
-    -------
-    text : str
-        A few sentences in one paragraph.
+    """Return the result as a paragraph of a few sentences.
 
     Examples
     --------
@@ -78,17 +50,7 @@ def verdict(fitted: CoreClustering) -> str:
 
 
 def explanation(fitted: CoreClustering) -> str:
-    """Return the verdict without its first sentence, the headline.
-
-    Parameters
-    ----------
-    fitted : CoreClustering
-        Fitted.
-
-    Returns
-    -------
-    text : str
-    """
+    """Return the verdict without its first sentence, which is the headline."""
     sentences: list[str] = []
     if fitted.cores_:
         sentences = [_counts(fitted), _worst(fitted), fitted.rule_.promise(), _proof(fitted.cores_)]
@@ -102,12 +64,12 @@ def explanation(fitted: CoreClustering) -> str:
 
 
 def cluster_name(fitted: CoreClustering, core: Core) -> str:
-    """Return the name of a cluster, on one line and not too long."""
+    """Return the name of a cluster, on one line and shortened if it is long."""
     return shorten(fitted.cluster_names_[core.label])
 
 
 def _shakiest(cores: list[Core]) -> Core | None:
-    """Return the cluster with the largest share of weak items, if it stands out."""
+    """Return the cluster with the largest share of weak items; None if there is no clear one."""
     if len(cores) < 2:
         return None
     first, second = sorted(cores, key=lambda core: core.weak_fraction, reverse=True)[:2]

@@ -1,1 +1,1 @@
-"""Draw resamples, cluster each of them and collect their labels."""
+"""Draws resamples, clusters each of them and collects their labels."""

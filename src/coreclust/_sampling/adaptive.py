@@ -20,21 +20,14 @@ from coreclust.evidence._labeling import Labeling
 from coreclust.evidence._rule import CoreRule, count_pairs
 
 _FIRST_CHECK = 200
-_GROWTH = 1.25  # from one check to the next
-_CONFIDENCE = 0.95  # that no pair is wrongly taken as decided, at any check
-_MOST_CHANGED = 0.01  # of the items, from one check to the next
+_GROWTH = 1.25  # of the number of resamples, from one check to the next
+_CONFIDENCE = 0.95  # that no pair is wrongly taken as decided at any check
+_MOST_CHANGED = 0.01  # of the items, since the last check
 _MOST_UNDECIDED = 0.25  # of the pairs
 
 
 def checks(max_resamples: int) -> Iterator[int]:
-    """Yield the numbers of resamples after which to check the cores.
-
-    Examples
-    --------
-    >>> from coreclust._sampling.adaptive import checks
-    >>> list(checks(400))
-    [200, 250, 313, 391, 400]
-    """
+    """Yield the numbers of resamples after which to check the cores."""
     for step in itertools.count():
         n_resamples = math.ceil(_FIRST_CHECK * _GROWTH**step)
         yield min(n_resamples, max_resamples)
@@ -49,14 +42,9 @@ def label_until_settled(
     max_resamples: int,
     n_jobs: int | None = None,
 ) -> Labeling:
-    """Label more and more resamples until there are enough of them.
+    """Label resamples until `StoppingRule` is satisfied, and warn if it never is.
 
-    Parameters
-    ----------
-    label : callable
-        ``label(n_resamples=m, after=labeling)`` returns a labeling that continues another.
-    reference, rule, max_resamples, n_jobs
-        See :class:`StoppingRule`.
+    ``label(n_resamples=m, after=labeling)`` returns a labeling that continues another.
     """
     stop = StoppingRule(reference, rule, max_resamples, n_jobs)
     labeling = None
@@ -69,22 +57,13 @@ def label_until_settled(
 
 
 class StoppingRule:
-    """Decides, check by check, whether there are enough resamples.
+    """Decides at each check whether there are enough resamples.
 
     Sampling stops once at most 1 % of the items changed core since the last check, and at most a
     quarter of the pairs inside clusters are undecided and could change a core. A pair is decided
     when its confidence sequence (:func:`~coreclust.evidence.sequence_tables`) excludes
     ``1 - alpha``. The sequences of all pairs hold at all checks together with a confidence of
     95 %, whatever the number of checks.
-
-    Parameters
-    ----------
-    reference : ndarray of int of shape (n_items,)
-        The cluster of each item, -1 for none.
-    rule : CoreRule
-    max_resamples : int
-    n_jobs : int, default=None
-        For the search for cores.
     """
 
     def __init__(
@@ -106,7 +85,9 @@ class StoppingRule:
 
     def enough(self, ensemble: LabelEnsemble) -> bool:
         """Tell whether the resamples so far are enough."""
-        cores = self._cut(ensemble)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # too few resamples so far are expected
+            cores = find_cores(ensemble, self._reference, self._rule, n_jobs=self._n_jobs)
         before, self._labels = self._labels, core_labels(cores, ensemble.n_items)
         if before is None:
             return False
@@ -121,16 +102,11 @@ class StoppingRule:
     def warn(self) -> None:
         """Warn that the largest number of resamples was not enough."""
         warnings.warn(
-            f"max_resamples={self._max_resamples} resamples were not enough to settle the cores: "
-            f"{self._missing}. Use more, or another alpha.",
+            f"max_resamples={self._max_resamples} was not enough to settle the cores "
+            f"({self._missing}); use a larger max_resamples or another alpha.",
             ConvergenceWarning,
             stacklevel=5,
         )
-
-    def _cut(self, ensemble: LabelEnsemble) -> list[Core]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # too few resamples so far are expected
-            return find_cores(ensemble, self._reference, self._rule, n_jobs=self._n_jobs)
 
     def _undecided_share(self, ensemble: LabelEnsemble, cores: list[Core]) -> float:
         sure, possible = (table[: ensemble.n_resamples + 1] for table in self._tables)

@@ -12,15 +12,7 @@ from coreclust.evidence._labeling import Block, Labeling
 
 
 class InMemory:
-    """Collects labels in an array, and passes them on to a checkpoint if there is one.
-
-    Parameters
-    ----------
-    n_resamples, n_items : int
-    after : Labeling or None
-        Earlier resamples.
-    checkpoint : Checkpoint or None
-    """
+    """Collects labels in an array, after those of earlier resamples, and in a checkpoint if any."""
 
     def __init__(
         self,
@@ -83,7 +75,7 @@ class OnDisk:
 def collector(
     n_resamples: int, n_items: int, after: Labeling | None, checkpoint: Checkpoint | None
 ) -> InMemory | OnDisk:
-    """Return a collector that begins with the resamples that are known already."""
+    """Return a collector that already holds the resamples of `after` or of the checkpoint."""
     if checkpoint is not None:
         if checkpoint.is_large(n_resamples):
             return OnDisk(n_resamples, checkpoint)

@@ -1,4 +1,4 @@
-"""From a checked problem to evidence: chooses the engine, draws the resamples, labels them."""
+"""Chooses the engine for a checked problem, then draws and labels its resamples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Resampled(NamedTuple):
-    """What the resamples have shown."""
+    """The outcome of drawing and labeling the resamples."""
 
     evidence: Evidence
     n_resamples: int
@@ -34,7 +34,7 @@ class Resampled(NamedTuple):
 
 
 def choose_engine(problem: Problem, meta: CoreClustering) -> Any:
-    """Return what labels many resamples in one call, or None for one call per resample."""
+    """Return the compiled code for many resamples per call, or None for the generic engine."""
     if meta.engine == "generic":
         return None
     engine: Any = None
@@ -56,7 +56,7 @@ def choose_engine(problem: Problem, meta: CoreClustering) -> Any:
 def open_checkpoint(
     problem: Problem, meta: CoreClustering, engine: BatchEngine | None
 ) -> contextlib.AbstractContextManager[Checkpoint | None]:
-    """Return the checkpoint if there is to be one; raise if it cannot be used."""
+    """Return the checkpoint, or an empty context without one; raise if it cannot be used."""
     if meta.checkpoint is None:
         return contextlib.nullcontext()
     if problem.scheme.draws == "pairs":
@@ -66,8 +66,8 @@ def open_checkpoint(
         )
     if meta.keep_models and engine is None:
         raise ValueError(
-            "checkpoint can keep models only for clusterers with compiled code that offer them, "
-            "such as k-means with engine='auto'; use keep_models=False or checkpoint=None."
+            "checkpoint can keep models only of clusterers with compiled code for them, such as "
+            "KMeans with engine='auto'; use keep_models=False or checkpoint=None."
         )
     settings = settings_of(
         problem.function.estimator,
@@ -92,7 +92,7 @@ def gather_evidence(
     on_resample: Callable[[], None] | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Resampled:
-    """Draw and label the resamples: one set for all pairs, or one for every pair."""
+    """Draw and label the resamples, or for Algorithm 2 those of each pair."""
     how: dict[str, Any] = {"n_jobs": meta.n_jobs, "verbose": meta.verbose}
     name = "generic" if engine is None else "batched"
     if problem.scheme.draws == "pairs":  # Algorithm 2

@@ -1,4 +1,4 @@
-"""One clustering function out of a clusterer, a classifier or any callable."""
+"""Makes one clustering function out of a clusterer, a classifier or any callable."""
 
 from __future__ import annotations
 
@@ -23,32 +23,21 @@ from coreclust._utils.compat import number_of_items, take_items
 from coreclust._utils.seeds import draw_random_states
 from coreclust._utils.validation import encode_labels
 
-_ITEMS_PER_BLOCK = 2**17  # that a model labels in one go
+_ITEMS_PER_BLOCK = 2**17  # that a model labels in one call
 
 
 @dataclass(frozen=True)
 class ClusteringFunction:
-    """A function that gives every item of a dataset a label.
+    """A function that gives each item of a dataset a label."""
 
-    Attributes
-    ----------
-    estimator : estimator or callable
-        Never fitted itself.
-    kind : {"clusterer", "classifier", "callable"}
-    pairwise : bool
-        Whether the data is a square matrix, to be indexed on both axes.
-    takes_seed : bool
-        Whether a callable has a parameter `random_state`.
-    """
-
-    estimator: Any
-    kind: str
-    pairwise: bool = False
-    takes_seed: bool = False
+    estimator: Any  # is cloned and never fitted itself
+    kind: str  # "clusterer", "classifier" or "callable"
+    pairwise: bool = False  # whether the data is a square matrix, to be indexed on both axes
+    takes_seed: bool = False  # whether a callable has a parameter random_state
 
     @classmethod
     def of(cls, estimator: Any) -> ClusteringFunction:
-        """Recognize what a user passed as `estimator`."""
+        """Return the function for what a user passed as `estimator`."""
         if isinstance(estimator, type):
             raise TypeError(
                 f"estimator must be an instance, got the class {estimator.__name__}; "
@@ -71,21 +60,12 @@ class ClusteringFunction:
     def label_all(
         self, X: Any, y: Any, seeds: np.random.SeedSequence
     ) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
-        """Label the data as given: the reference clustering.
+        """Make the reference clustering, with every unset random_state seeded from `seeds`.
 
-        Every random_state that was left at None is seeded from `seeds`. The function gets a
-        copy of X: some write into what they are given, and the resamples come from X. A file that
-        was mapped to be read only is handed on as it is.
-
-        Returns
-        -------
-        codes : ndarray of int of shape (n_items,)
-            From 0 on, NOISE for noise.
-        names : ndarray
-            The label that each code stands for.
-        fitted : estimator or callable
+        Returns the code of each item (NOISE for noise), the label that each code stands for, and
+        the fitted estimator. The function gets a copy of X, because it may write into it.
         """
-        Z = X if _is_mapped(X) else _copy(X)
+        Z = _copy(X)
         if self.kind == "callable":
             labels, fitted = self._call(Z, seeds), self.estimator
         else:
@@ -99,18 +79,8 @@ class ClusteringFunction:
     def label_all_by_resample(
         self, X: Any, y: Any, rows: NDArray[np.int64], seeds: np.random.SeedSequence
     ) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
-        """Label the data by a fit to some of its items: where it cannot be fitted as a whole.
-
-        Returns
-        -------
-        codes, names, fitted
-            As of `label_all`.
-        """
-        fitted = self._seeded_clone(seeds, only_unset=True)
-        if self.kind == "classifier":
-            fitted.fit(self._take(X, rows), take_items(y, rows))
-        else:
-            fitted.fit(self._take(X, rows))
+        """Return the same as `label_all`, by a fit to some of the items."""
+        fitted = self._fit(self._seeded_clone(seeds, only_unset=True), X, y, rows)
         n_items = number_of_items(X)
         labels = self._predict(fitted, X, np.arange(n_items), rows)
         return *self._encode(labels, n_items), fitted
@@ -124,17 +94,11 @@ class ClusteringFunction:
         moved: NDArray[np.float64] | None = None,
         keep: list[Any] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Label one sample; every random_state is seeded from `seeds`.
+        """Return the distinct items of one resample and their labels.
 
-        Copies of an item that get different labels count with the first. If the drawn items
-        were `moved`, those are clustered in their place. The fitted model is added to `keep`.
-
-        Returns
-        -------
-        items : ndarray of int
-            The distinct items of the resample, ascending.
-        codes : ndarray of int
-            Their labels.
+        Every random_state is seeded from `seeds`. If copies of an item get different labels, the
+        first counts. If there are `moved` items, these are clustered instead of the drawn ones. The
+        fitted model is added to `keep`.
         """
         items, first, counts = np.unique(rows, return_index=True, return_counts=True)
         if self.kind == "callable":
@@ -164,27 +128,30 @@ class ClusteringFunction:
         moved: NDArray[np.float64] | None = None,
         keep: list[Any] | None = None,
     ) -> NDArray[np.int64]:
-        """Fit to one sample and return the labels that some items get by `predict`."""
+        """Fit to one resample and return the labels of some items by `predict`."""
         if moved is not None:
             classes = None if y is None else take_items(y, rows)
             return self.label_by_model(moved, classes, X[items], seeds, keep)
         estimator = self._seeded_clone(seeds)
         distinct, counts = np.unique(rows, return_counts=True)
-        if self.kind == "classifier":
-            estimator.fit(self._take(X, rows), take_items(y, rows))
-        elif takes_weights(estimator, distinct.size):
+        if self.kind != "classifier" and takes_weights(estimator, distinct.size):
             estimator.fit(self._take(X, distinct), sample_weight=counts)
         else:
-            estimator.fit(self._take(X, rows))
-        # With no items to label, the model is still wanted.
+            self._fit(estimator, X, y, rows)
+        # Without items to label, the model still has to be kept.
         some = items if items.size else distinct[:1]
         labels = self._predict(estimator, X, some, rows)[: items.size]
         return self._encode_and_keep(labels, items.size, estimator, keep)
 
+    def _fit(self, estimator: Any, X: Any, y: Any, rows: NDArray[np.int64]) -> Any:
+        if self.kind == "classifier":
+            return estimator.fit(self._take(X, rows), take_items(y, rows))
+        return estimator.fit(self._take(X, rows))
+
     def _predict(
         self, estimator: Any, X: Any, items: NDArray[np.int64], rows: NDArray[np.int64]
     ) -> NDArray[Any]:
-        """Return the labels of some items, a block at a time: X may be larger than memory."""
+        """Return the labels of some items, block by block, because X may be larger than memory."""
         if isinstance(X, BlockedItems) and items.size == len(X):
             return X.label(estimator.predict)
         blocks = np.split(items, range(_ITEMS_PER_BLOCK, items.size, _ITEMS_PER_BLOCK))
@@ -193,14 +160,9 @@ class ClusteringFunction:
         )
 
     def label_by_model(
-        self,
-        Z: Any,
-        y: Any,
-        X: Any,
-        seeds: np.random.SeedSequence,
-        keep: list[Any] | None = None,
+        self, Z: Any, y: Any, X: Any, seeds: np.random.SeedSequence, keep: list[Any] | None = None
     ) -> NDArray[np.int64]:
-        """Fit to items that are not those of X, and return the labels of X by `predict`."""
+        """Fit to Z and y, and return the labels of the items of X by `predict`."""
         estimator = self._seeded_clone(seeds)
         estimator.fit(Z) if y is None else estimator.fit(Z, y)
         if number_of_items(X) == 0:
@@ -217,13 +179,13 @@ class ClusteringFunction:
 
     @property
     def predicts(self) -> bool:
-        """Whether it can label items that it was not fitted to."""
+        """Whether the estimator can label items that it was not fitted to."""
         return self.kind != "callable" and hasattr(self.estimator, "predict")
 
     def label_first(self, Z: Any, y: Any, n_wanted: int, seed: int) -> NDArray[np.int64]:
-        """Label a dataset by itself and return the labels of its first items.
+        """Cluster a dataset and return the labels of its first items.
 
-        The first random_state is `seed`; where there are more, they derive from it.
+        The first random_state is `seed`; any others derive from it.
         """
         if self.kind == "callable":
             return self._encode(self._call(Z, seed), number_of_items(Z))[0][:n_wanted]
@@ -242,22 +204,17 @@ class ClusteringFunction:
         self, seeds: np.random.SeedSequence | int, *, only_unset: bool = False
     ) -> Any:
         estimator = clone(self.estimator)
-        free = {
-            name: value
-            for name, value in sorted(estimator.get_params(deep=True).items())
-            if _is_random_state(name) or _is_random_splitter(value)
-        }
-        # One seed a name, in sorted order, whatever the estimator does with it.
-        for (name, value), seed in zip(
-            free.items(), draw_random_states(seeds, len(free)), strict=True
-        ):
+        parameters = sorted(estimator.get_params(deep=True).items())
+        free = [item for item in parameters if _is_random_state(item[0]) or _is_splitter(item[1])]
+        # One seed per name, in sorted order, whether the estimator uses it or not.
+        for (name, value), seed in zip(free, draw_random_states(seeds, len(free)), strict=True):
             current = value if _is_random_state(name) else value.random_state
             if only_unset and current is not None:
                 continue
             if _is_random_state(name):
                 estimator.set_params(**{name: seed})
             else:
-                value.random_state = seed  # the clone's own: cloning copies it
+                value.random_state = seed  # of the clone: cloning copied the splitter
         return estimator
 
     def _take(
@@ -292,30 +249,30 @@ def _is_pairwise(estimator: Any) -> bool:
     steps = getattr(estimator, "steps", None)
     if steps:
         return hasattr(steps[0][1], "get_params") and _is_pairwise(steps[0][1])
-    # Not every estimator sets the tag; AgglomerativeClustering does not.
+    # Some estimators, such as AgglomerativeClustering, do not set the tag.
     params = estimator.get_params(deep=False)
     return any(params.get(name) == "precomputed" for name in ("metric", "affinity", "kernel"))
 
 
 def _check_tied_to_items(estimator: Any) -> None:
-    """Refuse a connectivity matrix: its rows are the items of the data, not of a resample."""
+    """Refuse a connectivity matrix, whose rows are the items of the data, not of a resample."""
     for name, value in estimator.get_params(deep=True).items():
         if name.split("__")[-1] == "connectivity" and hasattr(value, "shape"):
             raise ValueError(
-                f"estimator has {name} set to a matrix, which does not fit resamples of the data; "
-                "pass a callable that computes it from the items it is given."
+                f"estimator has a matrix as {name}, which does not fit resamples of the data; pass "
+                "a callable that computes it from the given items."
             )
 
 
 def warn_of_density(estimator: Any) -> None:
-    """Warn about clusterers that take the copies in a bootstrap resample for dense regions."""
+    """Warn about clusterers that treat the copies in a bootstrap resample as dense regions."""
     steps = getattr(estimator, "steps", None)
     clusterer = steps[-1][1] if steps else estimator
     if isinstance(clusterer, (HDBSCAN, OPTICS)):
         warnings.warn(
-            f"{type(clusterer).__name__} takes the copies of rows in bootstrap resamples for dense "
-            "spots; its cores may come out smaller than they should. A SmoothedBootstrap or a "
-            "Subsample has none.",
+            f"{type(clusterer).__name__} treats the copies of rows in bootstrap resamples as dense "
+            "regions, so its cores may be too small; use resampling=SmoothedBootstrap() or "
+            "Subsample(), which draw no copies.",
             stacklevel=5,
         )
 
@@ -324,8 +281,8 @@ def _is_random_state(name: str) -> bool:
     return name == "random_state" or name.endswith("__random_state")
 
 
-def _is_random_splitter(value: Any) -> bool:
-    """Tell whether a parameter is random without being an estimator, as shuffled folds are."""
+def _is_splitter(value: Any) -> bool:
+    """Tell whether a parameter is random but not an estimator, such as a shuffled KFold."""
     return (
         hasattr(value, "random_state")
         and not hasattr(value, "get_params")
@@ -342,17 +299,11 @@ def _wants_random_state(function: Callable[..., Any]) -> bool:
     return "random_state" in parameters and "random_state" not in bound
 
 
-def _is_mapped(X: Any) -> bool:
-    """Tell whether X is, or is part of, a file that was mapped to be read only."""
-    if not isinstance(X, np.ndarray) or X.flags.writeable:
-        return False
-    base: Any = X
+def _copy(X: Any) -> Any:
+    """Return a copy of X, or X itself if it is (part of) a read-only memory map."""
+    base = X if isinstance(X, np.ndarray) and not X.flags.writeable else None
     while isinstance(base, np.ndarray):
         if isinstance(base, np.memmap):
-            return True
+            return X
         base = base.base
-    return False
-
-
-def _copy(X: Any) -> Any:
     return X.clone() if hasattr(X, "clone") else X.copy()

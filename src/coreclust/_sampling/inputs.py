@@ -1,4 +1,4 @@
-"""Checking X and y before any work is done."""
+"""Checks the data, the estimator and the scheme before any work is done."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ from coreclust.resampling import Scheme
 def check_items(meta: Any, X: Any, function: ClusteringFunction) -> Any:
     """Return X in a form that can be indexed by item; set the feature names on `meta`.
 
-    A single estimator gets what its tags promise it accepts. A callable, or an estimator
-    made of others (a Pipeline), judges the data itself when it makes the reference
-    clustering: a frame stays a frame, a list a list. A dask array stays where it is.
+    The data for a single estimator is checked according to its tags. A callable or a composed
+    estimator, such as a Pipeline, gets frames and lists unchanged and does its own checks in the
+    reference clustering. A dask array is not fetched.
     """
     if is_dask_array(X):
         if function.kind == "classifier":
-            raise ValueError("X must be in memory for a classifier, got a dask array.")
+            raise ValueError(
+                "X must be in memory for a classifier, got a dask array; pass X.compute()."
+            )
         blocked = check_blocked(X)
         meta.n_features_in_ = blocked.shape[1]
         return blocked
@@ -38,7 +40,7 @@ def check_items(meta: Any, X: Any, function: ClusteringFunction) -> Any:
         X = _check_free_form(meta, X)
     elif _is_composed(function.estimator):
         X = X if hasattr(X, "shape") else np.asarray(X)
-        X = X.tocsr() if issparse(X) else X  # other formats cannot be indexed
+        X = X.tocsr() if issparse(X) else X  # other sparse formats cannot be indexed
         _check_two_items(meta, X)
         validate_data(meta, X, skip_check_array=True)
     else:
@@ -69,7 +71,7 @@ def check_classes(y: Any, X: Any, function: ClusteringFunction) -> Any:
 
 
 def check_groups(groups: Any, X: Any, scheme: Scheme) -> NDArray[np.intp] | None:
-    """Return the group of each item, numbered from 0 on, or None."""
+    """Return the group of each item as a number from 0 on, or None."""
     if groups is None:
         return None
     if scheme.draws != "rows":
@@ -84,7 +86,7 @@ def check_groups(groups: Any, X: Any, scheme: Scheme) -> NDArray[np.intp] | None
             f"{codes.size}."
         )
     if names.size < 2:
-        raise ValueError("groups must name at least 2 groups: whole groups are drawn.")
+        raise ValueError("groups must hold at least 2 groups, because whole groups are drawn.")
     return codes.astype(np.intp)
 
 
@@ -92,73 +94,75 @@ def check_keeps_models(function: ClusteringFunction, scheme: Scheme) -> None:
     """Raise unless the models of resamples can label new items."""
     if not function.predicts:
         raise ValueError(
-            f"keep_models=True is for predict, and {_name(function)} has none; use "
-            "keep_models=False, or another estimator."
+            f"keep_models=True is for predict, which {_name(function)} does not have; use "
+            "keep_models=False or another estimator."
         )
     if function.pairwise:
         raise ValueError(
-            "keep_models=True cannot be used with precomputed distances or affinities: new items "
-            "have none."
+            "keep_models=True cannot be used with precomputed distances or affinities, which new "
+            "items do not have; use keep_models=False."
         )
     if scheme.draws == "pairs":
-        raise ValueError(f"keep_models=True has no meaning for resampling={scheme!r}.")
+        raise ValueError(
+            f"keep_models=True has no meaning for resampling={scheme!r}; use keep_models=False."
+        )
 
 
 def check_scheme(
     scheme: Scheme,
     function: ClusteringFunction,
     X: Any,
-    *,
     n_units: int,
     n_resamples: int,
     alpha: float,
 ) -> None:
-    """Raise unless resamples can be drawn by the scheme, and items labeled by it."""
+    """Raise unless the scheme can draw resamples of X and the function can label them."""
     if isinstance(X, BlockedItems) and (scheme.label != "all" or scheme.makes_items):
         raise ValueError(
-            f"resampling={scheme!r} does not work with a dask array, whose items are all labeled "
-            "block by block; use Subsample(size=50_000, label='all') or "
-            "the like, or X.compute() if it fits into memory."
+            f"resampling={scheme!r} does not work with a dask array, because it does not label all "
+            "items by predict; use, for example, Subsample(size=50_000, label='all'), or pass "
+            "X.compute() if that fits into memory."
         )
     if scheme.label != "drawn" and not function.predicts:
         raise ValueError(
-            f"resampling={scheme!r} labels items by the predict of an estimator that was fitted to "
-            f"others, and {_name(function)} has none; use label='drawn', or another estimator."
+            f"resampling={scheme!r} labels items by the predict of the estimator, and "
+            f"{_name(function)} has none; use label='drawn' or another estimator."
         )
     scheme.check(n_units)
     if scheme.makes_items:
         _check_makes_items(scheme, function, X)
     if scheme.label == "oob" and 0 < alpha < 1 and n_units == number_of_items(X):
-        if scheme.pair_share(n_units) == 0:
+        share = scheme.pair_share(n_units)
+        if share == 0:
             raise ValueError(
-                f"resampling={scheme!r} never leaves two of {n_units} items out of bag together."
+                f"resampling={scheme!r} never leaves two of {n_units} items out of bag together; "
+                "use smaller resamples."
             )
-        seen = scheme.pair_share(n_units) * n_resamples
+        seen = share * n_resamples
         allowed = np.flatnonzero(apart_table(alpha, number_of_items(X), n_resamples) >= 0)
         if allowed.size == 0 or seen < allowed[0]:
             needed = math.ceil(1 / alpha) - 1 if allowed.size == 0 else int(allowed[0])
             raise ValueError(
-                f"n_resamples={n_resamples} is too few for label='oob': a pair is out of bag in "
-                f"about {seen:.0f} resamples, and takes {needed} to reach 1 - alpha; use at least "
-                f"{math.ceil(needed / scheme.pair_share(n_units))}."
+                f"n_resamples={n_resamples} is too few for label='oob', where a pair is out of bag "
+                f"in about {seen:.0f} resamples and takes {needed} to reach 1 - alpha; use "
+                f"{math.ceil(needed / share)} or more."
             )
 
 
 def check_distribution(
-    function: ClusteringFunction,
-    X: Any,
-    y: Any,
-    scheme: Any,
-    n_resamples: int | str,
+    function: ClusteringFunction, X: Any, y: Any, scheme: Any, n_resamples: int | str
 ) -> None:
-    """Raise unless items drawn from a distribution can stand beside those of X."""
+    """Raise unless a distribution draws items that can be clustered together with those of X."""
     if isinstance(n_resamples, str):
         raise ValueError(
-            f"n_resamples must be a number with resampling=KnownDistribution, where every pair has "
-            f"samples of its own, got {n_resamples!r}."
+            f"n_resamples must be a number with resampling=KnownDistribution, where each pair has "
+            f"its own resamples, got {n_resamples!r}."
         )
     if isinstance(X, BlockedItems):
-        raise ValueError("X must be in memory with resampling=KnownDistribution, got a dask array.")
+        raise ValueError(
+            "X must be in memory with resampling=KnownDistribution, got a dask array; pass "
+            "X.compute()."
+        )
     if function.pairwise:
         raise ValueError(
             "resampling=KnownDistribution draws new items, which have no distances or affinities "
@@ -172,47 +176,45 @@ def check_distribution(
     if not callable(scheme.source):
         n_population = number_of_items(scheme.source)
         if n_population == 0:
-            raise ValueError("resampling=KnownDistribution needs a population of some items.")
+            raise ValueError("resampling=KnownDistribution needs a population of at least 1 item.")
         if scheme.y is not None and len(scheme.y) != n_population:
             raise ValueError(
-                f"resampling=KnownDistribution needs a class for each of the {n_population} items "
-                f"of the population, got {len(scheme.y)}."
+                f"resampling=KnownDistribution needs one class in y for each of the {n_population} "
+                f"items of the population, got {len(scheme.y)}."
             )
     drawn, classes = scheme.draw_items(3, np.random.default_rng(0))
     if isinstance(X, np.ndarray):
         shape = np.shape(drawn)
         if shape != (3, *X.shape[1:]):
             raise ValueError(
-                f"resampling=KnownDistribution must draw items like those of X: 3 items gave "
-                f"shape {shape}, expected {(3, *X.shape[1:])}."
+                "resampling=KnownDistribution must draw items like those of X: 3 items gave shape "
+                f"{shape}, expected {(3, *X.shape[1:])}."
             )
         if X.dtype.kind in "iuf" and not _is_finite(scheme.source, drawn):
             raise ValueError(
-                "resampling=KnownDistribution must draw finite numbers, got NaN, infinity or "
-                "something else."
+                "resampling=KnownDistribution must draw finite numbers, got NaN, infinity or other "
+                "types."
             )
     elif len(drawn) != 3:
-        raise ValueError(f"resampling=KnownDistribution drew {len(drawn)} items instead of 3.")
+        raise ValueError(
+            f"resampling=KnownDistribution must draw as many items as asked for: expected 3, got "
+            f"{len(drawn)}."
+        )
     if function.kind == "classifier" and (classes is None or len(classes) != 3):
         raise ValueError(
-            f"{type(function.estimator).__name__} is a classifier: resampling=KnownDistribution "
-            "needs a class for every item it draws; pass y with a population, or return a tuple of "
+            "resampling=KnownDistribution needs a class for each item that it draws, because "
+            f"{_name(function)} is a classifier; pass y with a population, or return a tuple of "
             "items and classes."
         )
     if function.kind == "classifier":
-        _check_same_classes(y, classes if callable(scheme.source) else scheme.y)
-
-
-def _check_same_classes(y: Any, classes: Any) -> None:
-    """Raise unless the classes of a population are of the kind of y, and some are the same."""
-    known = np.unique(np.asarray(y))
-    drawn = np.unique(np.asarray(classes))
-    texts = [array.dtype.kind in "USO" for array in (known, drawn)]
-    if texts[0] != texts[1] or not np.isin(drawn, known).any():
-        raise ValueError(
-            "resampling=KnownDistribution must have the classes of y: none of "
-            f"{drawn[:3].tolist()} is among {known[:3].tolist()}."
-        )
+        known = np.unique(np.asarray(y))
+        found = np.unique(np.asarray(classes if callable(scheme.source) else scheme.y))
+        texts = [array.dtype.kind in "USO" for array in (known, found)]
+        if texts[0] != texts[1] or not np.isin(found, known).any():
+            raise ValueError(
+                "resampling=KnownDistribution must have the classes of y: none of "
+                f"{found[:3].tolist()} is among {known[:3].tolist()}."
+            )
 
 
 def _is_finite(source: Any, drawn: Any) -> bool:
@@ -221,7 +223,7 @@ def _is_finite(source: Any, drawn: Any) -> bool:
 
 
 def _check_makes_items(scheme: Scheme, function: ClusteringFunction, X: Any) -> None:
-    """Raise unless items that were not in the data can stand in for those of X."""
+    """Raise unless new items can be clustered instead of those of X."""
     if function.pairwise:
         raise ValueError(
             f"resampling={scheme!r} makes new items, which have no distances or affinities in X; "
@@ -231,10 +233,10 @@ def _check_makes_items(scheme: Scheme, function: ClusteringFunction, X: Any) -> 
         kind = f"dtype {X.dtype}" if isinstance(X, np.ndarray) else type(X).__name__
         raise ValueError(
             f"resampling={scheme!r} needs X as an array of numbers, not of categories, got {kind}; "
-            "encode it, or use a Bootstrap."
+            "encode it or use a Bootstrap."
         )
     if not np.isfinite(X).all():
-        raise ValueError(f"resampling={scheme!r} needs X without NaN and infinity; fill them in.")
+        raise ValueError(f"resampling={scheme!r} needs X without NaN and infinity; replace them.")
     if scheme.draws == "rows":
         return
     if function.kind == "classifier":
@@ -256,7 +258,7 @@ def _name(function: ClusteringFunction) -> str:
 
 
 def _is_composed(estimator: Any) -> bool:
-    """Tell whether some parameter of an estimator is, or holds, another estimator."""
+    """Tell whether a parameter of an estimator is, or holds, another estimator."""
     return any("__" in name for name in estimator.get_params(deep=True))
 
 
@@ -279,7 +281,7 @@ def _check_two_items(meta: Any, X: Any) -> None:
     n_items = number_of_items(X)
     if n_items < 2:
         raise ValueError(
-            f"X must hold at least 2 items, got {n_items} sample(s): "
+            f"X must hold at least 2 items, got {n_items} sample(s), because "
             f"{type(meta).__name__} compares items with each other."
         )
 
@@ -302,8 +304,8 @@ def _check_numbers(meta: Any, X: Any, estimator: Any) -> Any:
         if issparse(X) or not _holds_objects(X):
             raise
         raise type(error)(
-            f"X must hold numbers for {type(estimator).__name__}, but it holds other types, too "
-            f"({error}). Convert or encode them, or pass a callable as estimator."
+            f"X must hold numbers for {type(estimator).__name__}, but it also holds other types "
+            f"({error}); convert or encode them, or pass a callable as estimator."
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Fitted models of the resamples, kept to label new items."""
+"""Keeps the fitted models of resamples, to label new items."""
 
 from __future__ import annotations
 
@@ -13,22 +13,14 @@ from coreclust._utils.constants import NOISE
 
 @dataclass(frozen=True, eq=False)
 class EstimatorModel:
-    """A fitted estimator, and the labels that the codes of its resample stand for.
-
-    Attributes
-    ----------
-    estimator : estimator with predict
-    names : ndarray
-        Sorted; the code of a label is its place.
-    negative_is_noise : bool
-    """
+    """A fitted estimator, and the labels that the codes of its resample stand for."""
 
     estimator: Any
-    names: NDArray[Any]
+    names: NDArray[Any]  # sorted; the code of a label is its position
     negative_is_noise: bool
 
     def label(self, X: Any) -> NDArray[np.int64]:
-        """Return the code of each item; a label that the resample did not have gets a new code."""
+        """Return the code of each item; labels that were not in the resample get a new code."""
         labels = np.asarray(self.estimator.predict(X))
         place = np.searchsorted(self.names, labels)
         known = place < self.names.size

@@ -1,4 +1,4 @@
-"""Recognizes estimators that have compiled code for many resamples at once."""
+"""Finds compiled code that labels many resamples at once."""
 
 from __future__ import annotations
 
@@ -16,21 +16,16 @@ from coreclust.cluster._native import BatchLabeler, DatasetLabeler, NativeOffer
 
 @dataclass(frozen=True)
 class BatchEngine:
-    """Compiled code for the resamples of one dataset, and what its clusterer offers."""
+    """Compiled code for the resamples of one dataset, and the offer of its clusterer."""
 
     label: BatchLabeler
     offer: NativeOffer
 
 
 def batch_engine(estimator: Any, X: Any, label: str = "drawn") -> BatchEngine | None:
-    """Return what labels many resamples of X at once as `estimator` would, if anything does.
+    """Return compiled code that labels resamples of X as `estimator` does, or None.
 
-    Parameters
-    ----------
-    estimator : estimator or callable
-    X : array, or anything else, for which there is no compiled code
-    label : {"drawn", "all", "oob"}, default="drawn"
-        The items that get a label in a resample.
+    `label` says which items get a label, see :class:`~coreclust.resampling.Scheme`.
     """
     native = _twin(estimator)
     methods = ("fit", "fit_predict") if label == "drawn" else ("fit", "fit_predict", "predict")
@@ -43,12 +38,12 @@ def batch_engine(estimator: Any, X: Any, label: str = "drawn") -> BatchEngine | 
     except ValueError:
         if native is estimator:
             raise
-        return None  # such as distances that are not symmetric: let the original decide
+        return None  # such as asymmetric distances, which the original may accept
     return None if labeler is None else BatchEngine(labeler, offer)
 
 
 def dataset_labeler(estimator: Any, X: Any) -> DatasetLabeler | None:
-    """Return what labels many datasets like X at once as `estimator` would, if anything does."""
+    """Return compiled code that labels datasets like X as `estimator` does, or None."""
     offer = offer_of(_twin(estimator), ("fit", "fit_predict"))
     if offer is None or offer.label_datasets is None or not isinstance(X, np.ndarray):
         return None
@@ -56,22 +51,22 @@ def dataset_labeler(estimator: Any, X: Any) -> DatasetLabeler | None:
 
 
 def takes_weights(estimator: Any, n_distinct: int) -> bool:
-    """Tell whether fitting distinct items with multiplicities equals fitting the copies.
+    """Tell whether fitting distinct items with their counts as weights equals fitting the copies.
 
-    True only for estimators for which that has been tested. A subclass may do anything.
+    This is true only of estimators for which it was tested, and not of their subclasses.
     """
     if type(estimator) is SklearnKMeans:
-        # A random init draws *different* rows. From copies it could draw an item twice.
+        # A random init draws different rows; from copies it could draw the same item twice.
         init = estimator.init
         equivalent = init == "k-means++" if isinstance(init, str) else not callable(init)
         return bool(equivalent and n_distinct >= estimator.n_clusters)
-    # Not DBSCAN: the cluster of a border item depends on the order of rows.
+    # Not of DBSCAN, where the cluster of a border item depends on the order of rows.
     offer = offer_of(estimator, ("fit", "fit_predict"))
     return offer is not None and offer.weights_from is not None and n_distinct >= offer.weights_from
 
 
 def offer_of(estimator: Any, methods: tuple[str, ...]) -> NativeOffer | None:
-    """Return what an estimator offers, or None if a subclass has changed one of some methods."""
+    """Return the offer of an estimator, or None if a subclass overrides one of the methods."""
     declare = getattr(estimator, "__coreclust_native__", None)
     if declare is None:
         return None
@@ -115,8 +110,8 @@ def _twin_of_agglomerative(estimator: AgglomerativeClustering) -> HierarchicalCl
     )
 
 
-# Estimators of other packages, by exact type (a subclass may do anything), with a function that
-# returns the native estimator that does the same, or None if a parameter asks for something else.
+# Estimators of other packages, by exact type (a subclass may differ), with a function that returns
+# the equivalent native estimator, or None if a parameter rules it out.
 _TWINS: dict[type, Callable[[Any], Any]] = {
     SklearnKMeans: _twin_of_kmeans,
     AgglomerativeClustering: _twin_of_agglomerative,
@@ -124,6 +119,6 @@ _TWINS: dict[type, Callable[[Any], Any]] = {
 
 
 def _twin(estimator: Any) -> Any:
-    """Return the native estimator that does the same, or the estimator itself."""
+    """Return the equivalent native estimator, None if there is none, or a native one itself."""
     twin = _TWINS.get(type(estimator))
     return estimator if twin is None else twin(estimator)

@@ -1,4 +1,4 @@
-"""Algorithm 2: for every pair of a cluster, resamples made of the pair and of new items."""
+"""Algorithm 2: clusters each pair of items together with new items, many times."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from coreclust.resampling import KnownDistribution
 
 @dataclass(frozen=True)
 class _Task:
-    """All that is needed to resample any pair, as plain data."""
+    """The data needed to resample any pair."""
 
     problem: Problem
     n_resamples: int
@@ -34,10 +34,9 @@ class _Task:
 
     @property
     def block(self) -> int:
-        """How many resamples are drawn in one go; it depends only on n.
+        """Number of resamples that are drawn at once; it depends only on n.
 
-        Whole blocks are drawn even if fewer resamples are wanted, so that fewer resamples are
-        the first of more.
+        Blocks are always drawn whole, so that fewer resamples are the first of more.
         """
         return max(1, min(100, 10**6 // self.problem.n_items))
 
@@ -47,24 +46,15 @@ def resample_pairs(
     clusters: NDArray[np.int64],
     n_resamples: int,
     entropy: int,
-    *,
-    labeler: DatasetLabeler | None = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
+    **how: Any,
 ) -> tuple[PairEvidence, int]:
-    """Resample every pair of every cluster `n_resamples` times.
+    """Resample all pairs of all clusters, with the options of `resample_these_pairs`.
 
-    Returns
-    -------
-    evidence : PairEvidence
-    n_dropped : int
-        Number of resamples that could not be clustered, over all pairs.
+    Returns the evidence, and the number of resamples that could not be clustered.
     """
     values = _equal_items(problem.items, problem.classes)
     pairs = _distinct_pairs(clusters, values)
-    counts, n_dropped = resample_these_pairs(
-        problem, pairs, n_resamples, entropy, labeler=labeler, n_jobs=n_jobs, verbose=verbose
-    )
+    counts, n_dropped = resample_these_pairs(problem, pairs, n_resamples, entropy, **how)
     return PairEvidence(clusters, _spread(counts, pairs, clusters, values), n_resamples), n_dropped
 
 
@@ -78,26 +68,11 @@ def resample_these_pairs(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> tuple[NDArray[np.int32], int]:
-    """Resample some pairs `n_resamples` times each, whatever clusters they are in.
+    """Resample some pairs `n_resamples` times each; the scheme is a KnownDistribution.
 
-    Parameters
-    ----------
-    problem : Problem
-        Its scheme is a KnownDistribution.
-    pairs : ndarray of int of shape (n_pairs, 2)
-    n_resamples, entropy : int
-    labeler : DatasetLabeler, default=None
-        Labels the resamples instead of the clustering function, in threads.
-    n_jobs, verbose
-        As for :class:`~coreclust.CoreClustering`.
-
-    Returns
-    -------
-    counts : ndarray of int of shape (n_pairs, 4)
-        As in :class:`~coreclust.evidence.PairEvidence`. The counts of a pair do not depend on
-        which others are resampled.
-    n_dropped : int
-        Number of resamples that could not be clustered, over all pairs.
+    Returns four counts per pair, as in :class:`~coreclust.evidence.PairEvidence`, and the number of
+    resamples that could not be clustered. The counts of a pair do not depend on the other pairs. A
+    `labeler` labels the resamples instead of the clustering function, in threads.
     """
     task = _Task(problem, n_resamples, entropy, labeler)
     total = len(pairs) * n_resamples
@@ -118,7 +93,7 @@ def resample_these_pairs(
                 progress.update(n_done)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
-                f"Interrupted after {n_done} of {len(pairs)} pairs were sampled."
+                f"Interrupted after {n_done} of {len(pairs)} pairs were resampled."
             ) from None
         finally:
             results.close()  # stops what is still running
@@ -128,7 +103,7 @@ def resample_these_pairs(
 
 
 def _equal_items(X: Any, y: Any) -> NDArray[np.intp]:
-    """Return a number for each item, the same for items of equal values and classes."""
+    """Return one number per item, which is the same for items with equal values and classes."""
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "biuf":
         return np.arange(number_of_items(X))
     values = np.unique(X, axis=0, return_inverse=True)[1].reshape(-1)
@@ -139,15 +114,12 @@ def _equal_items(X: Any, y: Any) -> NDArray[np.intp]:
 
 
 def _distinct_pairs(clusters: NDArray[np.int64], values: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return one pair of items for each two values that meet in a cluster."""
+    """Return one pair of items for each pair of values within a cluster."""
     pairs = [
-        np.stack(np.triu_indices(members.size, 1), axis=1, dtype=np.intp)
+        members[np.stack(np.triu_indices(members.size, 1), axis=1)]
         for members in _members(clusters)
     ]
-    found = np.concatenate(
-        [members[pair] for members, pair in zip(_members(clusters), pairs, strict=True)]
-        or [np.empty((0, 2), dtype=np.intp)]
-    )
+    found = np.concatenate([np.empty((0, 2), dtype=np.intp), *pairs])
     keys = np.column_stack([clusters[found[:, 0]], np.sort(values[found], axis=1)])
     first = np.sort(np.unique(keys, axis=0, return_index=True)[1])
     return found[first]
@@ -164,7 +136,7 @@ def _spread(
     clusters: NDArray[np.int64],
     values: NDArray[np.intp],
 ) -> list[NDArray[np.int32]]:
-    """Give every pair of a cluster the counts of the pair that was sampled in its place."""
+    """Give each pair of a cluster the counts of the resampled pair with the same values."""
     matrices = []
     for members in _members(clusters):
         own = clusters[pairs[:, 0]] == clusters[members[0]]
@@ -180,7 +152,7 @@ def _spread(
 
 
 def _resample_pair(task: _Task, i: int, j: int) -> tuple[NDArray[np.int64], list[str]]:
-    """Return the counts of one pair, and the errors of resamples that failed every time."""
+    """Return the counts of one pair, and the errors of resamples that failed on every try."""
     labels = np.full((task.n_resamples, 2), NOISE, dtype=np.int64)
     pending = np.arange(task.n_resamples)
     errors: dict[int, str] = {}
@@ -201,14 +173,14 @@ def _resample_pair(task: _Task, i: int, j: int) -> tuple[NDArray[np.int64], list
 
 
 def _check_drawn(X: Any, scheme: KnownDistribution, drawn: Any, n_wanted: int) -> None:
-    """Raise if a distribution that began well later draws something else."""
+    """Raise if a later draw is not like the first, which `check_distribution` has checked."""
     is_array = isinstance(X, np.ndarray)
     shape = np.shape(drawn) if is_array else (len(drawn),)
     expected = (n_wanted, *X.shape[1:]) if is_array else (n_wanted,)
     if shape != expected:
         raise ValueError(
-            f"resampling=KnownDistribution must draw as many items like those of X as it is asked "
-            f"for: expected shape {expected}, got {shape}."
+            "resampling=KnownDistribution must draw as many items like those of X as asked for: "
+            f"expected shape {expected}, got {shape}."
         )
     numeric = is_array and X.dtype.kind in "iuf"
     if numeric and callable(scheme.source) and not np.isfinite(drawn).all():
@@ -239,7 +211,8 @@ def _label_block(
     errors: dict[int, str] = {}
     for row, (resample, place) in enumerate(zip(resamples.tolist(), places, strict=True)):
         rows = np.arange(place * n_drawn, (place + 1) * n_drawn)
-        Z = _beside(X, [i, j], take_items(drawn, rows))
+        pair, others = take_items(X, [i, j]), take_items(drawn, rows)
+        Z = [*pair, *others] if isinstance(X, list) else np.concatenate([pair, others])
         y = None
         if problem.classes is not None:
             y = np.concatenate([np.asarray(problem.classes)[[i, j]], np.asarray(classes)[rows]])
@@ -248,9 +221,3 @@ def _label_block(
         except Exception as error:  # noqa: BLE001 - counted and reported by the caller
             errors[resample] = f"{type(error).__name__}: {error}"
     return labels, errors
-
-
-def _beside(X: Any, pair: list[int], drawn: Any) -> Any:
-    if isinstance(X, list):
-        return [*take_items(X, pair), *drawn]
-    return np.concatenate([X[pair], drawn])

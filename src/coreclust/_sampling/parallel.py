@@ -1,4 +1,4 @@
-"""Runs calls in threads or processes, wherever joblib is told to."""
+"""Runs calls in parallel by joblib, with one thread per library."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from threadpoolctl import ThreadpoolController
 def in_parallel(
     calls: Iterable[Any], n_jobs: int | None, *, threads: bool
 ) -> Generator[Any, None, None]:
-    """Yield the results of the calls in their order, as they come.
+    """Yield the results of calls in order, as soon as they are there.
 
-    With `threads`, calls run in threads and on all cores, unless the user says otherwise.
+    With `threads`, calls run in threads on all cores, unless the user configured something else.
     """
     backend, configured = get_active_backend()
     if threads and n_jobs is None and configured is None and not backend.nesting_level:
@@ -26,23 +26,23 @@ def in_parallel(
     how = {"n_jobs": n_jobs, "prefer": "threads" if threads else None}
     try:
         parallel = Parallel(return_as="generator", **how)
-    except ValueError:  # a backend that only returns everything at once
+    except ValueError:  # a backend that returns all results at once
         parallel = Parallel(**how)
     yield from parallel(calls)
 
 
 @contextlib.contextmanager
 def sent_once(data: Any) -> Iterator[None]:
-    """Send an argument of calls to all workers of a cluster beforehand, not with each call.
+    """Send an argument of calls to all workers of a Dask cluster once, not with each call.
 
-    It goes to all workers, because Dask can compute the results of a dead worker again, but cannot
-    bring back data that only that worker had. Without a cluster, this does nothing.
+    It is sent to all, because Dask cannot restore data that only a dead worker had. Without a
+    cluster, this does nothing.
     """
     backend, _ = get_active_backend()
     if not _is_cluster(backend):
         yield
         return
-    # What joblib does for its option `scatter`, which only the user's context can set.
+    # As joblib does for its option `scatter`, which only the user's context can set.
     backend.data_futures[id(data)] = backend.client.scatter(data, broadcast=True, hash=False)
     try:
         yield
@@ -53,9 +53,9 @@ def sent_once(data: Any) -> Iterator[None]:
 def resamples_per_task(n_items: int, n_resamples: int, *, batched: bool) -> int:
     """Return how many resamples to label in one call.
 
-    A kernel gets enough to hide the cost of a call, but few enough to stop soon after a Ctrl-C,
-    which waits for running kernels. Workers of a cluster get enough to keep the scheduler idle, but
-    few enough that all have work to the end and results stay small.
+    A kernel gets enough to hide the cost of a call, but few enough to stop soon after Ctrl-C, which
+    waits for running kernels. Workers of a cluster get enough to relieve the scheduler, but few
+    enough that all have work until the end and results stay small.
     """
     few = max(1, min(125, 20_000 // n_items)) if batched else 1
     backend, _ = get_active_backend()
@@ -66,36 +66,36 @@ def resamples_per_task(n_items: int, n_resamples: int, *, batched: bool) -> int:
 
 
 def _is_cluster(backend: Any) -> bool:
-    """Tell whether a backend of joblib is that of Dask, without importing Dask."""
+    """Tell whether a joblib backend is that of Dask, without importing Dask."""
     return hasattr(backend, "client") and hasattr(backend, "data_futures")
 
 
 def one_thread() -> Any:
     """Return a context in which the libraries under the clusterers use one thread."""
-    _threadpools.cache_clear()  # finding them takes a while, but more may have been loaded
+    _threadpools.cache_clear()  # more libraries may have been loaded since the last call
     return _threadpools().limit(limits=1)
 
 
 def one_thread_in_worker() -> Any:
-    """Return such a context for a call that may run in any thread of a worker."""
-    # The thread count of BLAS belongs to the whole process: only the main thread of a worker
-    # may set and restore it. That of OpenMP belongs to the thread.
+    """Return the same for a call that may run in any thread of a worker."""
+    # The thread count of BLAS belongs to the process, so only the main thread of a worker may set
+    # and restore it. That of OpenMP belongs to the thread.
     is_main = threading.current_thread() is threading.main_thread()
     return _threadpools().limit(limits=1, user_api=None if is_main else "openmp")
 
 
 @functools.cache
 def _threadpools() -> ThreadpoolController:
-    """Return the thread pools of the libraries under the clusterers.
+    """Return the thread pools of the loaded libraries; finding them takes a while.
 
-    They are held to one thread: sums over several threads depend on their number in the last bit,
+    They are limited to one thread, because the last bits of a sum depend on the number of threads,
     and resamples already run in parallel.
     """
     return ThreadpoolController()
 
 
 def is_interrupt(error: BaseException | None) -> bool:
-    """Tell whether an error is a Ctrl-C, perhaps one that came during a call of a kernel."""
+    """Tell whether an error is, or was caused by, a Ctrl-C, as numba's SystemError can be."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return True

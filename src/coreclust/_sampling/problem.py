@@ -1,4 +1,4 @@
-"""What a fit is asked to do, checked as a whole before any work is done."""
+"""Describes the task of a fit, checked as a whole before any work is done."""
 
 from __future__ import annotations
 
@@ -28,24 +28,13 @@ _REFERENCE = 0  # the seed key of the reference clustering; resamples have keys 
 
 @dataclass(frozen=True)
 class Problem:
-    """Items, the function that clusters them, and the scheme that resamples them.
-
-    Attributes
-    ----------
-    function : ClusteringFunction
-    items : array, frame, list or BlockedItems
-    classes : array or None
-        Of the items, for a classifier.
-    scheme : Scheme
-    groups : ndarray of int or None
-        The group of each item, numbered from 0 on, if whole groups are drawn.
-    """
+    """Items, the function that clusters them, and the scheme that resamples them."""
 
     function: ClusteringFunction
-    items: Any
-    classes: Any
+    items: Any  # array, frame, list or BlockedItems
+    classes: Any  # of the items, for a classifier
     scheme: Scheme
-    groups: NDArray[np.intp] | None = None
+    groups: NDArray[np.intp] | None = None  # of the items, from 0 on, if whole groups are drawn
 
     @property
     def n_items(self) -> int:
@@ -54,7 +43,7 @@ class Problem:
 
     @property
     def n_units(self) -> int:
-        """Number of items, or of groups of items, that resamples are drawn from."""
+        """Number of items, or of groups, that resamples are drawn from."""
         return self.n_items if self.groups is None else int(self.groups.max()) + 1
 
     @property
@@ -63,12 +52,9 @@ class Problem:
         return isinstance(self.items, BlockedItems)
 
     def reference(self, entropy: int) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
-        """Cluster the items as given; or a resample of them, which labels the others.
+        """Cluster the items as given, or fit to some of them and label all by `predict`.
 
-        Returns
-        -------
-        codes, names, fitted
-            As of `ClusteringFunction.label_all`.
+        Returns codes, names and fitted estimator, as `ClusteringFunction.label_all` does.
         """
         seeds = seeds_of(entropy, _REFERENCE)
         if not (self.in_blocks or self.scheme.fits_reference):
@@ -79,7 +65,7 @@ class Problem:
         return self.function.label_all_by_resample(self.items, self.classes, np.unique(rows), seeds)
 
     def draw_rows(self, seeds: np.random.SeedSequence) -> NDArray[np.int64]:
-        """Draw the rows of a resample, group by group if there are groups."""
+        """Draw the rows of a resample, by whole groups if there are groups."""
         units = self.scheme.draw(self.n_units, seeds)
         if self.groups is None:
             return units
@@ -88,7 +74,7 @@ class Problem:
     def draw_counts(
         self, resamples: list[np.random.SeedSequence], n_items: int
     ) -> NDArray[np.int32]:
-        """Draw resamples, as how often each item is in each of them."""
+        """Draw resamples, and return how often each item is in each of them."""
         if self.groups is None:
             return self.scheme.counts(n_items, resamples)
         return self.scheme.counts(self.n_units, resamples)[:, self.groups]
@@ -101,10 +87,9 @@ class Problem:
 
 
 def check_problem(meta: Any, estimator: Any, X: Any, y: Any, groups: Any) -> Problem:
-    """Return the problem, or raise with a sentence about what is wrong with it.
+    """Return the problem of a fit, or raise if it cannot be solved.
 
-    The parameters of `meta`, a CoreClustering, say how it is to be solved. It gets the names of
-    the features.
+    `meta` is a CoreClustering; its attributes for the names of features are set.
     """
     function = ClusteringFunction.of(estimator)
     scheme = check_resampling(meta.resampling)
@@ -119,12 +104,5 @@ def check_problem(meta: Any, estimator: Any, X: Any, y: Any, groups: Any) -> Pro
     if scheme.draws == "pairs":
         check_distribution(function, items, classes, scheme, meta.n_resamples)
     else:
-        check_scheme(
-            scheme,
-            function,
-            items,
-            n_units=problem.n_units,
-            n_resamples=meta._most_resamples(),
-            alpha=meta.alpha,
-        )
+        check_scheme(scheme, function, items, problem.n_units, meta._most_resamples(), meta.alpha)
     return problem

@@ -1,4 +1,4 @@
-"""Labels m resamples, in any number of threads or processes, into one ensemble."""
+"""Labels resamples in parallel and collects them in one ensemble."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TRIES = 5
 
 @dataclass(frozen=True)
 class _Task:
-    """All that is needed to label any resample, as plain data."""
+    """The data needed to label any resample."""
 
     problem: Problem
     n_items: int
@@ -63,10 +63,9 @@ def label_resamples(
 ) -> Labeling:
     """Draw and label resamples 0 to `n_resamples` - 1.
 
-    The result depends only on the problem and the entropy. It does not depend on how many of the
-    resamples are known already, from an earlier call (`after`) or in a `checkpoint`, which gets all
-    others. With an `engine`, resamples are labeled by it instead of the clustering function, in
-    threads.
+    The result depends only on the problem and the entropy, not on how many resamples are known
+    already from an earlier call (`after`) or a `checkpoint`. New resamples are added to the
+    checkpoint. An `engine` labels them instead of the clustering function, in threads.
     """
     n_items = problem.n_items
     task = _Task(problem, n_items, entropy, keep_models, engine)
@@ -82,7 +81,7 @@ def label_resamples(
         for begin in range(n_before, n_resamples, per_task)
     )
     progress = Progress(n_resamples, "resamples", enabled=verbose > 0, done_before=n_before)
-    # catch_warnings, because the threads of joblib do not leave the filters as they were.
+    # catch_warnings, because the threads of joblib change the filters.
     with one_thread(), warnings.catch_warnings(), sent_once(task):
         label = delayed(_label_block if engine is None else _label_batch)
         calls = (label(task, block) for block in blocks)
@@ -134,7 +133,7 @@ def _label_block(task: _Task, resamples: range) -> Block:
 
 
 def _label_batch(task: _Task, resamples: range) -> Block:
-    """Label all resamples of a block at once; draw those that fail again."""
+    """Label all resamples of a block at once; draw failed ones again."""
     engine, problem = cast(BatchEngine, task.engine), task.problem
     labels = np.empty((len(resamples), task.n_items), dtype=np.int32)
     models: dict[int, NDArray[np.float64]] = {}
@@ -168,7 +167,7 @@ def _label_batch(task: _Task, resamples: range) -> Block:
 def _label_one(
     task: _Task, resample: int, models: list[Any]
 ) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]] | None, str]:
-    """Draw and label one resample, repeatedly if that fails; return plain data or an error."""
+    """Draw and label one resample, again if that fails; return its labels or the last error."""
     message = ""
     for attempt in range(TRIES):
         row_seeds = task.seeds(resample, attempt, ROWS)
@@ -213,5 +212,5 @@ def report_dropped(errors: list[str], n_resamples: int) -> None:
         f"the last error was {errors[-1].rstrip('.')}."
     )
     if 2 * len(errors) > n_resamples:
-        raise RuntimeError(f"{told} More than half are lost, which is too few for a guarantee.")
+        raise RuntimeError(f"{told} More than half are lost; fix the estimator or resampling.")
     warnings.warn(f"{told} They are left out.", RuntimeWarning, stacklevel=4)

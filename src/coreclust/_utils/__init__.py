@@ -1,1 +1,1 @@
-"""Helpers that every room uses. Nothing here imports another room."""
+"""Helpers for all other packages; nothing here imports one of them."""

@@ -1,4 +1,4 @@
-"""Items that are kept elsewhere, in blocks: a dask array."""
+"""Items of a dask array, which are fetched and labeled block by block."""
 
 from __future__ import annotations
 
@@ -11,16 +11,10 @@ from numpy.typing import NDArray
 
 
 class BlockedItems:
-    """A dask array, of which rows are fetched and blocks are labeled where they are.
-
-    Parameters
-    ----------
-    array : dask array of shape (n_items, n_features)
-    """
+    """A dask array: rows are fetched, blocks are labeled where they are."""
 
     def __init__(self, array: Any) -> None:
-        # A block holds whole items.
-        self._array = array.rechunk({1: -1})
+        self._array = array.rechunk({1: -1})  # a block holds whole items
         self.shape: tuple[int, int] = (int(array.shape[0]), int(array.shape[1]))
 
     def __len__(self) -> int:
@@ -32,12 +26,12 @@ class BlockedItems:
         return np.asarray(self._array[distinct].compute())[places]
 
     def label(self, predict: Callable[[Any], Any]) -> NDArray[Any]:
-        """Return the labels of all items; only they come back from where the blocks are."""
+        """Return the labels of all items; only the labels are transferred."""
         labels = self._array.map_blocks(_label_block, predict, drop_axis=1, dtype=np.int64)
         return np.asarray(labels.compute())
 
     def blocks(self) -> Iterator[NDArray[Any]]:
-        """Yield the items, a block at a time."""
+        """Yield the items block by block."""
         for block in self._array.blocks.ravel():
             yield np.asarray(block.compute())
 
@@ -53,12 +47,14 @@ def is_dask_array(X: Any) -> bool:
 
 
 def check_blocked(X: Any) -> BlockedItems:
-    """Return a dask array as items; raise if it is not a table of numbers of a known size."""
+    """Return a dask array as items; raise unless it is a numeric table of known size."""
     if X.ndim != 2:
-        raise ValueError(f"X must have a row an item and a column a feature, got shape {X.shape}.")
+        raise ValueError(
+            f"X must have one row per item and one column per feature, got shape {X.shape}."
+        )
     if not all(np.isfinite(X.shape)):
         raise ValueError(
-            "X must be a dask array of known size; X.compute_chunk_sizes() finds it out."
+            "X must be a dask array of known size; call X.compute_chunk_sizes() first."
         )
     if X.dtype.kind not in "fiub":
         raise ValueError(f"X must hold numbers, got a dask array of dtype {X.dtype}.")

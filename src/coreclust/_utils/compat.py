@@ -1,4 +1,4 @@
-"""Private helpers of scikit-learn that the package uses, in one place (1.6 to 1.9)."""
+"""Private helpers of scikit-learn (1.6 to 1.9) that the package uses, in one place."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ __all__ = [
 
 fit_context = _fit_context
 number_of_items = _num_samples
+take_items = _safe_indexing
 
 
 def check_sample_weight(sample_weight: Any, X: Any) -> Any:
@@ -44,11 +45,8 @@ def check_sample_weight(sample_weight: Any, X: Any) -> Any:
     return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
-take_items = _safe_indexing
-
-
 def fit_callbacks(estimator: Any, X: Any, y: Any, n_subtasks: int) -> tuple[Any, Any]:
-    """Return what to call after each subtask and at the end, for scikit-learn's callbacks."""
+    """Return two functions for scikit-learn's callbacks: one per subtask, one for the end."""
     if not hasattr(estimator, "_init_callback_context"):
         return None, lambda: None
     context = estimator._init_callback_context(max_subtasks=n_subtasks)

@@ -1,4 +1,4 @@
-"""Codes and choices that several rooms share. Importing them imports nothing else."""
+"""Constants that several packages share; importing them imports nothing else."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ ABSENT = -2
 #: Code of an item that was in a resample and was put in no cluster.
 NOISE = -1
 
-#: How a noise label counts: with no other label, with other noise, or as not drawn.
+#: How noise counts: apart from every item, together with other noise, or as not drawn.
 NOISE_RULES = {"apart": 0, "together": 1, "absent": 2}
 
-#: Bytes for the conflicts of one cluster.
+#: Memory for the conflicts of one cluster, in bytes.
 DEFAULT_MAX_MEMORY = 2e9

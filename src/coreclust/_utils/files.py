@@ -1,4 +1,4 @@
-"""Writing files whole or not at all."""
+"""Writes files whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import BinaryIO
 
 
 def write_whole(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]) -> None:
-    """Let `write` fill a file, and put it in place only when it is complete.
+    """Let `write` fill a temporary file, and move it to `path` once it is complete.
 
-    Until then, and after any error or interrupt, what stood at `path` stays as it was. When this
-    returns, the file is on the disk and survives a loss of power.
+    After an error or an interrupt, `path` is as it was before. When this returns, the file survives
+    a loss of power. Written by hand, because the standard library has no atomic write.
     """
     target = Path(path)
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -22,23 +22,23 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[BinaryIO], object
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())  # mkstemp makes files that only the owner can read
+        os.chmod(name, 0o666 & ~_umask())  # mkstemp makes the file private
         os.replace(name, target)
     except BaseException:
         os.unlink(name)
         raise
-    sync_folder(target.parent)
+    _sync_folder(target.parent)
 
 
 def write_bytes(path: Path, content: bytes) -> Path:
-    """Write a file whole, and return its path."""
+    """Write a file by `write_whole` and return its path."""
     write_whole(path, lambda file: file.write(content))
     return path
 
 
-def sync_folder(folder: str | os.PathLike[str]) -> None:
-    """Put the names of the files in a folder on the disk, where a system knows how."""
-    if os.name != "posix":
+def _sync_folder(folder: Path) -> None:
+    """Make the names of the files in a folder survive a loss of power."""
+    if os.name != "posix":  # other systems cannot open a folder
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:

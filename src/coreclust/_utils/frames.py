@@ -1,4 +1,4 @@
-"""Recognizing data frames without importing the libraries they come from."""
+"""Recognizes data frames without importing their libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one place where kernels meet numba: the decorator, bit tricks and random numbers."""
+"""Basics of compiled kernels: the decorator, bit operations and random numbers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _ALL_BITS = (1 << 64) - 1
 def kernel(func: _Kernel) -> _Kernel:
     """Compile `func` on its first call; cache it on disk where a cache can be written.
 
-    Kernels take and return plain arrays and numbers. A kernel and the kernels it
-    calls share a file, because numba's cache does not see edits elsewhere; only those of this
-    file, which do not change, are called from others.
+    Kernels take and return plain arrays and numbers. A kernel and the kernels it calls share a
+    file, because numba's cache does not see edits in other files; those of this file are the
+    exception, because they do not change.
     """
     try:
         return njit(cache=True, nogil=True, error_model="numpy")(func)
@@ -53,8 +53,7 @@ def _cttz(_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), codegen
 
 
-# Overloads rather than intrinsics under the public names, so that the same kernels
-# also run as plain Python with NUMBA_DISABLE_JIT=1.
+# Overloads, so that kernels also run as plain Python with NUMBA_DISABLE_JIT=1.
 @overload(popcount, inline="always")
 def _popcount(word):
     return lambda word: types.int64(_ctpop(word))
@@ -65,13 +64,13 @@ def _lowest_bit(word):
     return lambda word: types.int64(_cttz(word))
 
 
-# Random numbers inside kernels: splitmix64 (Steele, Lea and Flood 2014), whose whole state
-# is one word, so that every resample can have a generator of its own.
+# Random numbers: splitmix64 (Steele, Lea and Flood 2014). Its state is one word, so every resample
+# can have its own generator; numba supports no numpy generator that is as cheap to create.
 
 
 @kernel
 def random_state_of(seed):
-    """Return the state of a new generator, for `random_word` and the like to advance."""
+    """Return the state of a new generator."""
     state = np.empty(1, dtype=np.uint64)
     state[0] = np.uint64(seed)
     return state
@@ -85,7 +84,7 @@ def random_word(state):
     return np.uint64(word ^ (word >> 31))
 
 
-# The same in words, which wrap around by themselves; numpy would warn of that outside of a kernel.
+# The same with 64-bit words, which overflow silently in a kernel; numpy would warn.
 @overload(random_word)
 def _random_word(state):
     def advance(state):

@@ -1,4 +1,4 @@
-"""Public names that are imported when first used, so that importing a package stays cheap."""
+"""Imports public names on first use, so that importing a package stays cheap."""
 
 from __future__ import annotations
 
@@ -12,12 +12,7 @@ def lazy_names(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the functions ``__getattr__`` and ``__dir__`` of a package (PEP 562).
 
-    Parameters
-    ----------
-    package : str
-        The name of the package.
-    homes : mapping of str to str
-        The module that each public name is imported from.
+    `homes` gives the module that each public name is imported from.
     """
 
     def get(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""A progress bar with the time left, on standard error and only when asked for."""
+"""Shows a progress bar with the remaining time on standard error."""
 
 from __future__ import annotations
 
@@ -10,19 +10,11 @@ _WIDTH = 30
 
 
 class Progress:
-    """Report how many of `total` steps are done.
+    """Report how many of `total` steps are done; `what` names the steps, in the plural.
 
-    On a terminal a line that rewrites itself, elsewhere a line every tenth of the way or half
-    minute.
-
-    Parameters
-    ----------
-    total : int
-    what : str
-        What is counted, in the plural.
-    enabled : bool
-    done_before : int, default=0
-        Steps that were done earlier, and say nothing about the speed.
+    A terminal gets one line that is updated, anything else a new line every 10 % or 30 seconds.
+    The speed is measured without the `done_before` steps of an earlier run. No dependency of the
+    package has a progress bar.
     """
 
     def __init__(self, total: int, what: str, *, enabled: bool, done_before: int = 0) -> None:
@@ -37,7 +29,7 @@ class Progress:
         self._line_open = False
 
     def update(self, done: int) -> None:
-        """Say that `done` steps are done."""
+        """Report that `done` steps are done."""
         now = time.monotonic()
         if not self._enabled or now < self._shown_at or done <= self._done_before:
             return

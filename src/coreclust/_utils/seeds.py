@@ -1,11 +1,11 @@
-"""Where random numbers come from: one seed for everything, addressed by what it is for."""
+"""Derives the seeds of all resamples and estimators from one number, the entropy."""
 
 from __future__ import annotations
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-# What a seed sequence is for. A resample that is drawn again uses the next two.
+# The purposes of seeds. A resample that is drawn again uses the next two numbers.
 ROWS, ESTIMATOR = 0, 1
 
 
@@ -20,26 +20,24 @@ def draw_entropy(random_state: int | np.random.RandomState | None) -> int:
 
 
 def draw_seed(random_state: int | np.random.RandomState | None) -> int:
-    """Turn a scikit-learn random_state into a seed for a kernel: an int stays what it is."""
+    """Turn a scikit-learn random_state into a seed for a kernel; an int is returned as it is."""
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def seeds_of(entropy: int, *key: int) -> np.random.SeedSequence:
-    """Return where the random numbers of one purpose come from.
+    """Return the seeds for one purpose; for a resample the key is ``(resample, purpose)``.
 
-    The key is ``(resample, purpose)`` for a resample. They depend on nothing but the entropy
-    and the key: not on the order of the work, on who does it or on how many resamples there
-    are.
+    They depend only on the entropy and the key, not on the order of the work or its workers.
     """
     return np.random.SeedSequence(entropy, spawn_key=key)
 
 
 def draw_random_states(seeds: np.random.SeedSequence | int, n_states: int) -> list[int]:
-    """Return seeds that any `random_state` accepts; fewer are a beginning of more.
+    """Return seeds that any `random_state` accepts; fewer are the first of more.
 
-    A whole number stands for itself, and for what it seeds if more than one is wanted.
+    An int is itself the first seed; the others derive from it.
     """
     if isinstance(seeds, int):
         more = draw_random_states(np.random.SeedSequence(seeds), n_states - 1)

@@ -1,4 +1,4 @@
-"""Plain text for people: tables, shortened names and percentages."""
+"""Formats tables, names and percentages as plain text."""
 
 from __future__ import annotations
 
@@ -14,21 +14,8 @@ def text_table(
 ) -> str:
     """Return a table as lines of plain text.
 
-    Parameters
-    ----------
-    header : sequence of str
-    rows : sequence of sequences
-        Numbers, or anything that `str` turns into text.
-    right : sequence of bool, default=None
-        Which columns are aligned to the right; None: those that hold only numbers.
+    `right` says which columns are aligned to the right, by default those with only numbers.
 
-    Returns
-    -------
-    text : str
-
-    Examples
-    --------
-    >>> from coreclust._utils.text import text_table
     >>> print(text_table(["name", "items"], [["a", 5], ["b", 120]]))
     name  items
     a         5
@@ -54,9 +41,6 @@ def numeric_columns(n_columns: int, rows: Sequence[Sequence[Any]]) -> list[bool]
 def cell_text(value: Any) -> str:
     """Return a value as the text of a table cell.
 
-    Examples
-    --------
-    >>> from coreclust._utils.text import cell_text
     >>> cell_text(0.25), cell_text(float("nan")), cell_text([20, 30])
     ('0.250', '', '20 30')
     """
@@ -72,23 +56,11 @@ def cell_text(value: Any) -> str:
 def shorten(value: Any, longest: int = _LONGEST) -> str:
     """Return a value as text on one line, without its middle if it is too long.
 
-    Parameters
-    ----------
-    value : object
-    longest : int, default=40
-
-    Returns
-    -------
-    text : str
-
-    Examples
-    --------
-    >>> from coreclust._utils.text import shorten
     >>> shorten("the name of item 12", 10)
     'the n…m 12'
     """
     text = str(value)
-    if len(text) > longest:  # names often differ at their ends
+    if len(text) > longest:  # the ends of names often differ
         tail = (longest - 1) // 2
         text = text[: longest - 1 - tail] + "…" + text[len(text) - tail :]
     return "".join(letter if letter.isprintable() else " " for letter in text)
@@ -97,9 +69,6 @@ def shorten(value: Any, longest: int = _LONGEST) -> str:
 def percent(share: float) -> str:
     """Return a share in percent; it is 0 or 100 only if the share is exactly 0 or 1.
 
-    Examples
-    --------
-    >>> from coreclust._utils.text import percent
     >>> percent(0.18), percent(0.001), percent(0.995), percent(1.0)
     ('18 %', 'less than 1 %', 'more than 99 %', '100 %')
     """

@@ -1,4 +1,4 @@
-"""Checks of arguments: one clear sentence that names the argument and what to do."""
+"""Checks arguments; the messages name the argument and say what to do."""
 
 from __future__ import annotations
 
@@ -56,30 +56,16 @@ def encode_labels(
     floats: bool = False,
     whole_floats: bool = False,
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Turn labels of any kind into codes from 0 on, with NOISE for noise.
+    """Return codes from 0 on for labels of any kind, NOISE for noise, and the sorted labels.
 
-    Parameters
-    ----------
-    labels : array-like of shape (n,)
-        Integers, booleans or strings.
-    name : str
-        What to call them in an error.
-    negative_is_noise : bool, default=False
-        Whether a negative integer means noise, as for scikit-learn's clusterers, or is
-        a label like any other, as for a classifier's classes.
-    floats, whole_floats : bool, default=False
-        Whether finite floats are labels, too, or at least those without a fraction.
-
-    Returns
-    -------
-    codes : ndarray of int
-    names : ndarray
-        The label that each code stands for, sorted.
+    Labels are integers, booleans or strings; with `floats` also finite floats, with `whole_floats`
+    floats without a fraction. With `negative_is_noise` a negative integer means noise, as for
+    scikit-learn's clusterers. `name` is what an error calls the labels.
     """
     # A list goes through objects: numpy would turn a NaN among strings into a string.
     array = np.asarray(labels) if hasattr(labels, "dtype") else np.asarray(labels, dtype=object)
     if array.ndim != 1:
-        raise ValueError(f"{name} must be one label an item, got an array of shape {array.shape}.")
+        raise ValueError(f"{name} must be one label per item, got an array of shape {array.shape}.")
     if array.dtype.kind == "O":
         array = _plain_labels(array, name)
     if whole_floats and array.dtype.kind == "f" and (array == np.round(array)).all():
@@ -101,7 +87,7 @@ def encode_labels(
 def encode_reference(
     reference_labels: ArrayLike, n_items: int
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return the code of each item of an ensemble, NOISE for none, and what each stands for."""
+    """Return the code of each item of an ensemble, NOISE for none, and the labels."""
     codes, names = encode_labels(reference_labels, "reference_labels", negative_is_noise=True)
     if codes.size != n_items:
         raise ValueError(
@@ -112,18 +98,18 @@ def encode_reference(
 
 
 def as_index(items: ArrayLike) -> NDArray[Any]:
-    """Return what an array of items can be indexed by, also if it is empty."""
+    """Return items as an array that can be used as an index, even if it is empty."""
     index = np.asarray(items)
     return index if index.size else index.astype(np.intp)
 
 
 def is_whole(value: Any) -> bool:
-    """Tell whether a value is a whole number, which True and False are not."""
+    """Tell whether a value is a whole number and no boolean."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value is a real number, which True and False are not."""
+    """Tell whether a value is a real number and no boolean."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 

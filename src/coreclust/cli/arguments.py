@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,40 +46,39 @@ def add_command(
     return command
 
 
-def add_reading(command: Any) -> None:
+def add_input(command: Any, *, resamples: int, auto: bool = False) -> None:
+    """Add the options about the table and the resamples; `auto` allows ``--resamples auto``."""
+    _add_reading(command)
+    _add_sampling(command, resamples, auto)
+
+
+def _add_reading(command: Any) -> None:
     """Add the options about the table."""
     group = command.add_argument_group("the table")
-    group.add_argument("--id", metavar="COL", help="column with the names of the items")
-    group.add_argument("--label", metavar="COL", help="column with known classes, for purity")
-    group.add_argument(
-        "--drop",
-        metavar="COL",
-        action="append",
-        default=[],
-        help="column to leave out; can be repeated",
-    )
-    group.add_argument(
+    add = group.add_argument
+    several = {"action": "append", "default": []}
+    add("--id", metavar="COL", help="column with the names of the items")
+    add("--label", metavar="COL", help="column with known classes, for purity")
+    add("--drop", metavar="COL", **several, help="column to leave out; can be repeated")
+    add(
         "--one-hot",
         action="store_true",
         help="turn columns of words into zeros and ones instead of skipping them",
     )
-    group.add_argument(
+    add(
         "--drop-missing",
         action="store_true",
         help="leave out rows with a missing or infinite value instead of stopping",
     )
-    group.add_argument(
+    add(
         "--missing",
         metavar="TEXT",
-        action="append",
-        default=[],
+        **several,
         help="another code for a missing value, such as -99; can be repeated",
     )
-    group.add_argument("--scale", action="store_true", help="scale every feature to unit variance")
-    group.add_argument(
-        "--separator", type=_separator, metavar="SIGN", help="sign between cells, or tab or space"
-    )
-    group.add_argument("--encoding", metavar="NAME", help="encoding of a text file, such as cp1252")
+    add("--scale", action="store_true", help="scale every feature to unit variance")
+    add("--separator", type=_separator, metavar="SIGN", help="sign between cells, or tab or space")
+    add("--encoding", metavar="NAME", help="encoding of a text file, such as cp1252")
     header = group.add_mutually_exclusive_group()
     header.add_argument(
         "--header", action="store_true", default=None, help="the first line names the columns"
@@ -88,26 +88,26 @@ def add_reading(command: Any) -> None:
     )
 
 
-def add_sampling(command: Any, *, resamples: int, auto: bool = False) -> None:
-    """Add the options about the resamples; with `auto`, their number can be automatic."""
-    group = command.add_argument_group("the resamples")
-    group.add_argument(
+def _add_sampling(command: Any, resamples: int, auto: bool) -> None:
+    """Add the options about the resamples."""
+    add = command.add_argument_group("the resamples").add_argument
+    add(
         "--alpha",
         type=probability,
         default=0.1,
         help="two items of a core are clustered together with a probability of at least 1 - alpha; "
         "default: %(default)s",
     )
-    group.add_argument(
+    add(
         "--resamples",
-        type=whole_or_auto(1, 10**6) if auto else whole(1, 10**6),
+        type=whole(1, 10**6, auto=auto),
         default=resamples,
         metavar="M",
         help="number of resamples"
         + (", or auto: draw until the cores are settled" if auto else "")
         + "; default: %(default)s",
     )
-    group.add_argument(
+    add(
         "--scheme",
         choices=SCHEMES,
         default="bootstrap",
@@ -115,27 +115,26 @@ def add_sampling(command: Any, *, resamples: int, auto: bool = False) -> None:
         "or those out of bag); subsample (half of the items); smoothed (a bootstrap that adds "
         "noise to the copies); default: %(default)s",
     )
-    group.add_argument(
+    add(
         "--seed",
         type=whole(0, 2**32 - 1),
         default=0,
         help="seed of the random numbers; default: %(default)s",
     )
-    group.add_argument(
-        "--jobs", type=jobs, metavar="N", help="processes or threads; -1: one per processor core"
-    )
+    add("--jobs", type=jobs, metavar="N", help="processes or threads; -1: one per processor core")
 
 
 def add_confidence(group: Any) -> None:
     """Add the options about the confidence in the cores."""
-    group.add_argument(
+    add = group.add_argument
+    add(
         "--confidence",
         type=inner_probability,
         metavar="P",
         help="confidence that the pairs of a core reach 1 - alpha; default: compare the estimates "
         "with 1 - alpha",
     )
-    group.add_argument(
+    add(
         "--guarantee",
         choices=tuple(GUARANTEES),
         default=next(iter(GUARANTEES)),
@@ -143,19 +142,17 @@ def add_confidence(group: Any) -> None:
     )
 
 
-def add_output(command: Any, *, folder: str) -> None:
+def add_output(command: Any) -> None:
     """Add the options about the output."""
-    group = command.add_argument_group("the output")
-    group.add_argument(
-        "--out", type=Path, metavar="DIR", help=f"folder for the files; default: {folder}"
-    )
-    group.add_argument(
+    add = command.add_argument_group("the output").add_argument
+    add("--out", type=Path, metavar="DIR", help="folder for the files; default: coreclust-NAME")
+    add(
         "--json",
         action="store_true",
         help="print only JSON, and write files only if --out is given",
     )
-    group.add_argument("--quiet", action="store_true", help="print no notices and no progress")
-    group.add_argument("--no-plots", action="store_true", help="write no plots")
+    add("--quiet", action="store_true", help="print no notices and no progress")
+    add("--no-plots", action="store_true", help="write no plots")
 
 
 def folder(text: str) -> Path:
@@ -167,47 +164,30 @@ def folder(text: str) -> Path:
 
 def probability(text: str) -> float:
     """Parse a number between 0 and 1."""
-    value = _float(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number between 0 and 1")
-    return value
+    return _number(text, "a number between 0 and 1", lambda value: 0 <= value <= 1)
 
 
 def inner_probability(text: str) -> float:
     """Parse a number above 0 and below 1."""
-    value = _float(text)
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number above 0 and below 1")
-    return value
+    return _number(text, "a number above 0 and below 1", lambda value: 0 < value < 1)
 
 
 def seconds(text: str) -> float:
     """Parse a number of seconds."""
-    value = _float(text)
-    if not 0 <= value < 1e9:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds, 0 or more")
-    return value
+    return _number(text, "a number of seconds, 0 or more", lambda value: 0 <= value < 1e9)
 
 
-def whole(least: int, most: int) -> Callable[[str], int]:
-    """Return a parser of whole numbers in a range."""
+def whole(least: int, most: int, *, auto: bool = False) -> Callable[[str], int | str]:
+    """Return a parser of whole numbers in a range and, with `auto`, of the word auto."""
 
-    def whole_number(text: str) -> int:
+    def whole_number(text: str) -> int | str:
+        if auto and text == "auto":
+            return text
         if not text.isdecimal() or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(f"{text} is not a whole number from {least} to {most}")
         return int(text)
 
     return whole_number
-
-
-def whole_or_auto(least: int, most: int) -> Callable[[str], int | str]:
-    """Return a parser of whole numbers in a range or the word auto."""
-    number = whole(least, most)
-
-    def whole_number_or_auto(text: str) -> int | str:
-        return text if text == "auto" else number(text)
-
-    return whole_number_or_auto
 
 
 def jobs(text: str) -> int:
@@ -218,14 +198,7 @@ def jobs(text: str) -> int:
 
 
 def k_range(text: str) -> list[int]:
-    """Parse numbers of clusters: 2..10, 2-10 or 2,3,5.
-
-    Examples
-    --------
-    >>> from coreclust.cli.arguments import k_range
-    >>> k_range("2..4,8")
-    [2, 3, 4, 8]
-    """
+    """Parse numbers of clusters: 2..10, 2-10 or 2,3,5."""
     found: set[int] = set()
     for part in text.split(","):
         match = re.fullmatch(r"\s*(\d{1,4})\s*(?:(?:\.\.\.?|-|:)\s*(\d{1,4})\s*)?", part)
@@ -256,8 +229,8 @@ def _separator(text: str) -> str:
     return sign
 
 
-def _float(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return -1.0
+def _number(text: str, what: str, fits: Callable[[float], bool]) -> float:
+    with suppress(ValueError):
+        if fits(float(text)):
+            return float(text)
+    raise argparse.ArgumentTypeError(f"{text} is not {what}")

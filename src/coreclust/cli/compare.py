@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+from functools import partial
 from typing import Any
 
+from coreclust._utils.text import percent
+from coreclust.cli import output
 from coreclust.cli.arguments import (
     CLASSIFIERS,
     CLUSTERERS,
     MOST_K,
     add_command,
     add_confidence,
+    add_input,
     add_output,
-    add_reading,
-    add_sampling,
     algorithms,
     whole,
 )
@@ -47,51 +48,31 @@ def add(commands: Any) -> None:
         f"all except {' and '.join(CLASSIFIERS)}, which are classifiers and need --label",
     )
     compare.add_argument("-k", type=whole(1, MOST_K), metavar="K", help="number of clusters")
-    add_reading(compare)
-    add_sampling(compare, resamples=500)
+    add_input(compare, resamples=500)
     add_confidence(compare)
-    add_output(compare, folder="coreclust-NAME")
+    add_output(compare)
     compare.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    import pandas as pd
+
     from coreclust.cli.errors import InputError
-    from coreclust.cli.loading import check_classes, check_k, check_k_given, load, make_scheme, stem
-    from coreclust.cli.output import (
-        command_of,
-        folder_for,
-        made_from,
-        print_table,
-        save_plot,
-        say,
-        to_json,
-        write_json,
-    )
+    from coreclust.cli.loading import load_for, sampling_of
     from coreclust.model_selection import compare_algorithms
     from coreclust.plotting._selection import ComparisonDisplay
 
-    clusters = bool(set(arguments.algorithms) & set(CLUSTERERS))
-    if clusters:
-        check_k_given(arguments.k)
-    table = load(arguments)
-    check_classes(table, arguments.algorithms)
-    if clusters:
-        check_k(arguments.k, len(table.X))
-    out = folder_for(arguments, f"coreclust-{stem(arguments)}")
+    table = load_for(arguments, arguments.algorithms)
+    out = output.folder_for(arguments)
     try:
         comparison = compare_algorithms(
             table.X,
             arguments.algorithms,
             n_clusters=arguments.k,
             y=table.classes,
-            alpha=arguments.alpha,
-            n_resamples=arguments.resamples,
-            resampling=make_scheme(arguments.scheme, arguments.algorithms),
             confidence=arguments.confidence,
             guarantee=arguments.guarantee,
-            n_jobs=arguments.jobs,
-            random_state=arguments.seed,
-            verbose=0 if arguments.quiet or arguments.json else 1,
+            **sampling_of(arguments, arguments.algorithms),
         )
     except ValueError as error:
         raise InputError(str(error)) from error
@@ -107,40 +88,34 @@ def _run(arguments: argparse.Namespace) -> None:
         "guarantee": arguments.guarantee,
         "scheme": arguments.scheme,
         "n_items": len(table.X),
-        **made_from(arguments, table),
+        **output.made_from(arguments, table),
     }
-    files: dict[str, Path] = {}
-    if out is not None:
-        files |= _write_tables(out, comparison, rows)
-        if not arguments.no_plots:
-            display = ComparisonDisplay.from_comparison
-            files |= save_plot(arguments, lambda: display(comparison), out / "comparison.png")
-        files["Answer"] = out / "comparison.json"
-        write_json(files["Answer"], answer)
+    pairs = [
+        [first, second, comparison.agreement[i, j], comparison.core_rand[i, j]]
+        for i, first in enumerate(comparison.names)
+        for j, second in enumerate(comparison.names)
+        if i < j
+    ]
+    agreement = pd.DataFrame(pairs, columns=["first", "second", "agreement", "core_rand"])
+    draw = partial(ComparisonDisplay.from_comparison, comparison)
+    files = output.write_results(
+        arguments, out, "comparison", answer, draw, table=rows, agreement=agreement
+    )
     if arguments.json:
-        print(to_json(answer))
+        print(output.to_json(answer))
         return
     names = {"weak_fraction": "weak", "mean_jaccard": "Jaccard", "ambiguous_pairs": "ambiguous"}
     header = [names.get(name, name).replace("_", " ") for name in rows.columns]
-    print_table(header, rows.values.tolist())
+    output.print_table(header, rows.values.tolist())
     if len(comparison.names) > 1:
-        say(arguments, "\nShare of items that are core for both algorithms or for neither:\n")
-        print_table(
-            ["", *comparison.names],
-            [
-                [name, *row]
-                for name, row in zip(comparison.names, comparison.agreement.tolist(), strict=True)
-            ],
-        )
-    say(arguments, f"\n{_verdict(comparison)}\n")
-    for what, path in files.items():
-        say(arguments, f"{what}: {path}")
-    say(arguments, f"Repeat: {command_of(arguments)}")
+        print("\nShare of items that are core for both algorithms or for neither:\n")
+        named = zip(comparison.names, comparison.agreement.tolist(), strict=True)
+        output.print_table(["", *comparison.names], [[name, *row] for name, row in named])
+    print(f"\n{_verdict(comparison)}\n")
+    output.print_files(arguments, files)
 
 
 def _verdict(comparison: Any) -> str:
-    from coreclust._utils.text import percent
-
     weak = [found.weak_fraction for found in comparison.measures]
     best = min(range(len(weak)), key=weak.__getitem__)
     text = f"{comparison.names[best]} leaves the fewest items weak ({percent(weak[best])})"
@@ -152,23 +127,3 @@ def _verdict(comparison: Any) -> str:
             "sizes before you prefer it."
         )
     return f"{text}; a stable clustering is not necessarily a meaningful one."
-
-
-def _write_tables(out: Path, comparison: Any, rows: Any) -> dict[str, Path]:
-    from coreclust._utils.text import cell_text
-    from coreclust.cli.output import write_csv
-
-    table, agreement = out / "comparison.csv", out / "agreement.csv"
-    cells = [
-        [cell_text(value) if isinstance(value, list) else value for value in row]
-        for row in rows.values.tolist()
-    ]
-    write_csv(table, list(rows.columns), cells)
-    pairs = [
-        [first, second, comparison.agreement[i, j], comparison.core_rand[i, j]]
-        for i, first in enumerate(comparison.names)
-        for j, second in enumerate(comparison.names)
-        if i < j
-    ]
-    write_csv(agreement, ["first", "second", "agreement", "core_rand"], pairs)
-    return {"Table": table, "Agreement": agreement}

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coreclust._utils.constants import NOISE_RULES
+from coreclust.cli import output
 from coreclust.cli.arguments import (
     CLASSIFIERS,
     CLUSTERERS,
     MOST_K,
     add_command,
     add_confidence,
+    add_input,
     add_output,
-    add_reading,
-    add_sampling,
     seconds,
     whole,
 )
@@ -53,8 +53,7 @@ def add(commands: Any) -> None:
         f"{' and '.join(CLASSIFIERS)} are classifiers and need --label",
     )
     fit.add_argument("-k", type=whole(1, MOST_K), metavar="K", help="number of clusters")
-    add_reading(fit)
-    add_sampling(fit, resamples=1000, auto=True)
+    add_input(fit, resamples=1000, auto=True)
     fit.add_argument(
         "--checkpoint",
         type=Path,
@@ -73,93 +72,61 @@ def add(commands: Any) -> None:
     rules.add_argument(
         "--time-limit", type=seconds, metavar="S", help="time limit of the search, in seconds"
     )
-    add_output(fit, folder="coreclust-NAME")
+    add_output(fit)
     fit.add_argument("--report", action="store_true", help="also write report.html")
     fit.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    from coreclust._inspection.verdict import verdict
-    from coreclust.cli.loading import check_classes, check_k, check_k_given, load, stem
-    from coreclust.cli.output import (
-        command_of,
-        folder_for,
-        notice,
-        print_summary,
-        say,
-        to_json,
-        write_json,
-    )
+    from coreclust.cli.loading import load_for
 
-    if arguments.algorithm in CLUSTERERS:
-        check_k_given(arguments.k)
-    if arguments.report:
-        _check_report()
-    table = load(arguments)
-    check_classes(table, [arguments.algorithm])
-    if arguments.algorithm in CLUSTERERS:
-        check_k(arguments.k, len(table.X))
-    out = folder_for(arguments, f"coreclust-{stem(arguments)}")
+    needed = ("jinja2", "matplotlib", "vl_convert")
+    if arguments.report and any(importlib.util.find_spec(name) is None for name in needed):
+        raise ImportError(
+            "--report needs more packages; install them with: pip install 'coreclust[report]'"
+        )
+    table = load_for(arguments, [arguments.algorithm])
+    out = output.folder_for(arguments)
     cc = _fit(arguments, table)
     summary = _summary(arguments, table, cc)
     if out is not None:
         summary["files"] = _write(arguments, out, table, cc)
-        write_json(out / "summary.json", summary)
+        output.write_json(out / "summary.json", summary)
     elif arguments.report:
-        notice(
-            arguments, "note: no report is written, because --json without --out writes no files."
-        )
+        text = "note: no report is written, because --json without --out writes no files."
+        output.notice(arguments, text)
     if arguments.json or out is None:
-        print(to_json({**summary, "items": _items(table, cc)}))
+        print(output.to_json({**summary, "items": _items(table, cc)}))
         return
     n_items, n_features = table.X.shape
-    features = "feature" if n_features == 1 else "features"
-    say(arguments, f"{arguments.data}: {n_items} items, {n_features} {features}\n")
-    print_summary(cc)
-    say(arguments, f"\n{verdict(cc)}")
+    plural = "s" * (n_features > 1)
+    print(f"{arguments.data}: {n_items} items, {n_features} feature{plural}\n")
+    output.print_summary(cc)
+    print(f"\n{summary['verdict']}")
     if "purity" in summary:
-        say(
-            arguments,
-            f"Purity: {summary['purity']['clusters']:.3f} of the clusters, "
-            f"{summary['purity']['cores']:.3f} of their cores.",
-        )
-    say(arguments)
-    say(arguments, f"All items, core or weak: {out / 'core_clusters.csv'}")
+        clusters, cores = summary["purity"].values()
+        print(f"Purity: {clusters:.3f} of the clusters, {cores:.3f} of their cores.")
+    print(f"\nAll items, core or weak: {out / 'core_clusters.csv'}")
     if arguments.report:
-        say(arguments, f"Report: {out / 'report.html'}")
-    say(arguments, f"Files in {out}: {', '.join([*summary['files'], 'summary.json'])}")
-    say(arguments, f"Repeat: {command_of(arguments)}")
-
-
-def _check_report() -> None:
-    """Raise before any work if a package for the report is missing."""
-    from importlib.util import find_spec
-
-    if any(find_spec(name) is None for name in ("jinja2", "matplotlib", "vl_convert")):
-        raise ImportError(
-            "--report needs more packages; install them with: pip install 'coreclust[report]'"
-        )
+        print(f"Report: {out / 'report.html'}")
+    print(f"Files in {out}: {', '.join([*summary['files'], 'summary.json'])}")
+    print(f"Repeat: {output.command_of(arguments)}")
 
 
 def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
     from coreclust import CoreClustering
     from coreclust.algorithms import make_algorithm
     from coreclust.cli.errors import InputError
-    from coreclust.cli.loading import make_scheme
+    from coreclust.cli.loading import sampling_of
 
     cc = CoreClustering(
         make_algorithm(arguments.algorithm, arguments.k or 0),
-        alpha=arguments.alpha,
-        n_resamples=arguments.resamples,
-        resampling=make_scheme(arguments.scheme, [arguments.algorithm]),
         confidence=arguments.confidence,
         guarantee=arguments.guarantee,
         noise=arguments.noise,
         time_limit=arguments.time_limit,
         checkpoint=arguments.checkpoint,
-        n_jobs=arguments.jobs,
-        random_state=arguments.seed,
-        verbose=0 if arguments.quiet or arguments.json else 1,
+        **sampling_of(arguments, [arguments.algorithm]),
     )
     is_classifier = arguments.algorithm in CLASSIFIERS
     try:
@@ -172,7 +139,6 @@ def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
 
 def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) -> dict[str, Any]:
     from coreclust._inspection.verdict import verdict
-    from coreclust.cli.output import made_from
     from coreclust.metrics import purity_score, weak_fraction
 
     summary: dict[str, Any] = {
@@ -191,7 +157,7 @@ def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) ->
         "scheme": arguments.scheme,
         "resamples": cc.n_resamples_,
         "dropped_resamples": cc.n_dropped_resamples_,
-        **made_from(arguments, table),
+        **output.made_from(arguments, table),
     }
     if table.classes is not None:
         summary["purity"] = {
@@ -220,46 +186,26 @@ def _items(table: Table, cc: CoreClustering) -> dict[str, list[Any]]:
 
 def _write(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClustering) -> list[str]:
     """Write the table of items, the report and the plots, and return the names of the files."""
-    from coreclust.cli.output import write_csv
+    from coreclust import plotting
+    from coreclust._inspection.path import path_to_draw
 
     columns = _items(table, cc)
     columns["core"] = ["yes" if core else "no" for core in columns["core"]]
-    write_csv(out / "core_clusters.csv", list(columns), zip(*columns.values(), strict=True))
+    output.write_csv(out / "core_clusters.csv", list(columns), zip(*columns.values(), strict=True))
     files = ["core_clusters.csv"]
     if arguments.report:
         cc.to_html(out / "report.html", X=_frame(table), ids=table.ids)
         files.append("report.html")
-    if not arguments.no_plots:
-        files += _draw(arguments, out, table, cc)
-    return files
-
-
-def _draw(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClustering) -> list[str]:
-    """Write all plots and return the names of their files."""
-    from coreclust._inspection.path import path_to_draw
-    from coreclust.cli.output import notice, save_figure
-    from coreclust.plotting import (
-        AlphaPathDisplay,
-        ClusterSizesDisplay,
-        CooccurrenceDisplay,
-        CoreClusterDisplay,
-        StrengthDisplay,
-    )
-
-    displays: dict[str, Callable[[], Any]] = {
-        "core_clusters.png": lambda: CoreClusterDisplay.from_estimator(cc, _frame(table)),
-        "cooccurrence.png": lambda: CooccurrenceDisplay.from_estimator(cc),
-        "alpha_path.png": lambda: AlphaPathDisplay.from_estimator(cc, path=path_to_draw(cc)),
-        "cluster_sizes.png": lambda: ClusterSizesDisplay.from_estimator(cc),
-        "strength.png": lambda: StrengthDisplay.from_estimator(cc),
+    displays = {
+        "core_clusters.png": lambda: plotting.CoreClusterDisplay.from_estimator(cc, _frame(table)),
+        "cooccurrence.png": lambda: plotting.CooccurrenceDisplay.from_estimator(cc),
+        "alpha_path.png": lambda: plotting.AlphaPathDisplay.from_estimator(
+            cc, path=path_to_draw(cc)
+        ),
+        "cluster_sizes.png": lambda: plotting.ClusterSizesDisplay.from_estimator(cc),
+        "strength.png": lambda: plotting.StrengthDisplay.from_estimator(cc),
     }
-    try:
-        for name, draw in displays.items():
-            save_figure(draw().figure_, out / name)
-    except ImportError:
-        notice(arguments, "note: no plots; they need matplotlib: pip install 'coreclust[plot]'")
-        return []
-    return list(displays)
+    return [*files, *output.save_plots(arguments, out, displays)]
 
 
 def _frame(table: Table) -> Any:

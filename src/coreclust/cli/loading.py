@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +14,24 @@ from coreclust.cli.output import notice
 from coreclust.cli.reading import Table, read_table
 
 _UNEVEN = 30.0  # ratio of standard deviations above which scaling is suggested
+
+
+def load_for(arguments: argparse.Namespace, algorithms: list[str]) -> Table:
+    """Read the table; raise if the algorithms need another -k, or a --label."""
+    needs_k = not all(ALGORITHMS[name].is_classifier for name in algorithms)
+    if needs_k and arguments.k is None:
+        raise InputError(
+            "-k, the number of clusters, is needed; coreclust select helps to choose it."
+        )
+    table = load(arguments)
+    for name in algorithms:
+        if ALGORITHMS[name].is_classifier and table.classes is None:
+            raise InputError(
+                f"{name} is a classifier and needs classes; name their column with --label."
+            )
+    if needs_k:
+        check_k(arguments.k, len(table.X))
+    return table
 
 
 def load(arguments: argparse.Namespace) -> Table:
@@ -71,14 +88,6 @@ def reading_words(arguments: argparse.Namespace) -> list[str]:
     return words
 
 
-def check_k_given(k: int | None) -> None:
-    """Raise if the number of clusters is missing."""
-    if k is None:
-        raise InputError(
-            "-k, the number of clusters, is needed; coreclust select helps to choose it."
-        )
-
-
 def check_k(k: int, n_items: int, most_items: int | None = None) -> None:
     """Raise if there are too few items, or too few that are used, for k clusters."""
     if k >= n_items:
@@ -87,13 +96,16 @@ def check_k(k: int, n_items: int, most_items: int | None = None) -> None:
         raise InputError(f"-k {k} is too many for --max-items {most_items}.")
 
 
-def check_classes(table: Table, names: list[str]) -> None:
-    """Raise if one of the algorithms is a classifier and there are no classes."""
-    for name in names:
-        if ALGORITHMS[name].is_classifier and table.classes is None:
-            raise InputError(
-                f"{name} is a classifier and needs classes; name their column with --label."
-            )
+def sampling_of(arguments: argparse.Namespace, algorithms: list[str]) -> dict[str, Any]:
+    """Return the options about the resamples as arguments of the library."""
+    return {
+        "alpha": arguments.alpha,
+        "n_resamples": arguments.resamples,
+        "resampling": make_scheme(arguments.scheme, algorithms),
+        "n_jobs": arguments.jobs,
+        "random_state": arguments.seed,
+        "verbose": 0 if arguments.quiet or arguments.json else 1,
+    }
 
 
 def make_scheme(name: str, algorithms: list[str]) -> Any:
@@ -106,16 +118,11 @@ def make_scheme(name: str, algorithms: list[str]) -> Any:
             f"--scheme {name} labels items that were not drawn, and {unable[0]} cannot label new "
             "items; use another scheme or algorithm."
         )
-    makers: dict[str, Callable[[], Any]] = {
-        "bootstrap": Bootstrap,
-        "all": lambda: Bootstrap("all"),
-        "oob": lambda: Bootstrap("oob"),
-        "subsample": Subsample,
-        "smoothed": SmoothedBootstrap,
+    schemes = {
+        "bootstrap": Bootstrap(),
+        "all": Bootstrap("all"),
+        "oob": Bootstrap("oob"),
+        "subsample": Subsample(),
+        "smoothed": SmoothedBootstrap(),
     }
-    return makers[name]()
-
-
-def stem(arguments: argparse.Namespace) -> str:
-    """Return the name of the file without suffixes, for the name of the folder."""
-    return str(arguments.data.name).split(".")[0] or "data"
+    return schemes[name]

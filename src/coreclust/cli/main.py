@@ -49,16 +49,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (OSError, ImportError, MemoryError, RuntimeError, ValueError) as error:
         return _fail(error, 1)
     except KeyboardInterrupt as interrupt:
-        print(f"\ncoreclust: {interrupt or 'Interrupted.'}", file=sys.stderr)
+        print(f"\ncoreclust: {str(interrupt) or 'Interrupted.'}", file=sys.stderr)
         return 130
     return 0
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands.
-
-    argparse, because it belongs to Python and starts quickly.
-    """
+    """Return the parser of all commands; argparse starts quickly and belongs to Python."""
     parser = argparse.ArgumentParser(
         prog="coreclust",
         description="Find the parts of a clustering that are stable.",
@@ -78,9 +75,7 @@ def _fail(error: BaseException, code: int) -> int:
     return code
 
 
-def _show_warning(
-    message: Warning | str, category: type[Warning], *_where: Any, **_more: Any
-) -> None:
+def _show_warning(message: Any, category: type[Warning], *_where: Any, **_more: Any) -> None:
     # Users need the text of a warning, not the line of code that raised it.
     if issubclass(category, (UserWarning, RuntimeWarning)):
         print(f"coreclust: warning: {' '.join(str(message).split())}", file=sys.stderr)

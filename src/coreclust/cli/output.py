@@ -16,17 +16,18 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from coreclust import __version__
-from coreclust._utils.files import write_whole
+from coreclust._utils.files import write_bytes, write_whole
 from coreclust._utils.text import cell_text, numeric_columns, text_table
 from coreclust.cli.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from coreclust import CoreClustering
     from coreclust.cli.reading import Table
 
+Rows = Sequence[Sequence[Any]]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -36,21 +37,16 @@ def notice(arguments: argparse.Namespace, text: str) -> None:
         print(f"coreclust: {text}", file=sys.stderr)
 
 
-def say(arguments: argparse.Namespace, text: str = "") -> None:
-    """Print a line, unless --json."""
-    if not arguments.json:
-        print(text)
-
-
-def folder_for(arguments: argparse.Namespace, default: str) -> Path | None:
+def folder_for(arguments: argparse.Namespace) -> Path | None:
     """Create the folder for the files before any work; None if no files are wanted."""
     if arguments.json and arguments.out is None:
         return None
-    out = Path(default) if arguments.out is None else arguments.out
+    name = arguments.data.name.split(".")[0] or "data"
+    out = Path(arguments.out or f"coreclust-{name}")
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file; name a folder with --out.")
     out.mkdir(parents=True, exist_ok=True)
-    return Path(out)
+    return out
 
 
 def command_of(arguments: argparse.Namespace) -> str:
@@ -75,14 +71,9 @@ def made_from(arguments: argparse.Namespace, table: Table) -> dict[str, Any]:
 
 
 def safe_text(value: Any) -> str:
-    """Return a value as text that no spreadsheet interprets as a formula.
-
-    Examples
-    --------
-    >>> from coreclust.cli.output import safe_text
-    >>> safe_text("=1+1"), safe_text("-2.5"), safe_text("apple")
-    ("'=1+1", '-2.5', 'apple')
-    """
+    """Return a value as text that no spreadsheet interprets as a formula."""
+    if isinstance(value, list):
+        value = " ".join(map(str, value))
     text = "" if value is None else str(value)
     if text.startswith(_FORMULA) and not _is_plain_number(text):
         return "'" + text
@@ -96,13 +87,12 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) 
     writer.writerow([safe_text(name) for name in header])
     for row in rows:
         writer.writerow([safe_text(value) for value in row])
-    data = text.getvalue().encode("utf-8", errors="replace")
-    write_whole(path, lambda file: file.write(data))
+    write_bytes(path, text.getvalue().encode("utf-8", errors="replace"))
 
 
 def write_json(path: Path, content: Any) -> None:
     """Write an answer as JSON."""
-    write_whole(path, lambda file: file.write((to_json(content) + "\n").encode()))
+    write_bytes(path, (to_json(content) + "\n").encode())
 
 
 def to_json(content: Any) -> str:
@@ -114,10 +104,10 @@ def plain(value: Any) -> Any:
     """Turn objects of numpy and pathlib into those that JSON knows."""
     if isinstance(value, dict):
         return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
+    if isinstance(value, (list, tuple)):
         return [plain(one) for one in value]
-    if isinstance(value, np.generic):
-        return plain(value.item())
+    if hasattr(value, "tolist"):  # an array or a scalar of numpy, which is not imported here
+        return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, Path):
@@ -125,18 +115,8 @@ def plain(value: Any) -> Any:
     return value
 
 
-def print_table(
-    header: Sequence[str], rows: Sequence[Sequence[Any]], *, marked: int | None = None
-) -> None:
-    """Print a table: with rich on a terminal if it is installed, otherwise as plain text.
-
-    Parameters
-    ----------
-    header : sequence of str
-    rows : sequence of sequences
-    marked : int, default=None
-        A row to highlight.
-    """
+def print_table(header: Sequence[str], rows: Rows, *, marked: int | None = None) -> None:
+    """Print a table as text, or with rich on a terminal if it is installed; highlight a row."""
     if not (sys.stdout.isatty() and _print_by_rich(header, rows, marked)):
         print(text_table(header, rows))
 
@@ -148,17 +128,49 @@ def print_summary(fitted: CoreClustering) -> None:
     print_table(header, rows.values.tolist())
 
 
-def save_plot(
-    arguments: argparse.Namespace, make: Callable[[], Any], path: Path
-) -> dict[str, Path]:
-    """Write the figure of a display, and return its path under the word for the output."""
+def save_plots(
+    arguments: argparse.Namespace, out: Path, displays: dict[str, Callable[[], Any]]
+) -> list[str]:
+    """Draw displays to files, unless --no-plots, and return the names of the files."""
+    if arguments.no_plots:
+        return []
     try:
-        display = make()
+        for name, draw in displays.items():
+            save_figure(draw().figure_, out / name)
     except ImportError:
-        notice(arguments, "note: no plot; it needs matplotlib: pip install 'coreclust[plot]'")
-        return {}
-    save_figure(display.figure_, path)
-    return {"Plot": path}
+        what = "no plot; it needs" if len(displays) == 1 else "no plots; they need"
+        notice(arguments, f"note: {what} matplotlib: pip install 'coreclust[plot]'")
+        return []
+    return list(displays)
+
+
+def write_results(
+    arguments: argparse.Namespace,
+    out: Path | None,
+    name: str,
+    answer: dict[str, Any],
+    draw: Callable[[], Any],
+    **tables: pd.DataFrame,
+) -> dict[str, Path]:
+    """Write tables, a plot and an answer as files with a name, and return the files."""
+    files: dict[str, Path] = {}
+    if out is None:
+        return files
+    for what, table in tables.items():
+        files[what.capitalize()] = out / f"{name if what == 'table' else what}.csv"
+        write_csv(files[what.capitalize()], list(table.columns), table.values.tolist())
+    if save_plots(arguments, out, {f"{name}.png": draw}):
+        files["Plot"] = out / f"{name}.png"
+    files["Answer"] = out / f"{name}.json"
+    write_json(files["Answer"], answer)
+    return files
+
+
+def print_files(arguments: argparse.Namespace, files: dict[str, Path]) -> None:
+    """Print the files of a run and the command that repeats it."""
+    for what, path in files.items():
+        print(f"{what}: {path}")
+    print(f"Repeat: {command_of(arguments)}")
 
 
 def save_figure(figure: Any, path: Path) -> None:
@@ -166,9 +178,7 @@ def save_figure(figure: Any, path: Path) -> None:
     write_whole(path, lambda file: figure.savefig(file, format="png", metadata={"Software": None}))
 
 
-def _print_by_rich(
-    header: Sequence[str], rows: Sequence[Sequence[Any]], marked: int | None
-) -> bool:
+def _print_by_rich(header: Sequence[str], rows: Rows, marked: int | None) -> bool:
     try:
         from rich import box
         from rich.console import Console

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from coreclust.cli.arguments import (
-    CLUSTERERS,
-    add_command,
-    add_output,
-    add_reading,
-    add_sampling,
-    k_range,
-    whole,
-)
+from coreclust.cli import output
+from coreclust.cli.arguments import CLUSTERERS, add_command, add_input, add_output, k_range, whole
 
 _EXAMPLES = """\
   coreclust select data.csv
@@ -78,60 +71,37 @@ def add(commands: Any) -> None:
         help="largest number of items to use; of more items, this many are chosen at random; "
         "default: %(default)s",
     )
-    add_reading(select)
-    add_sampling(select, resamples=100)
-    add_output(select, folder="coreclust-NAME")
+    add_input(select, resamples=100)
+    add_output(select)
     select.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    from functools import partial
-
     from coreclust.algorithms import make_algorithm
     from coreclust.cli.errors import InputError
-    from coreclust.cli.loading import check_k, load, make_scheme, reading_words, stem
-    from coreclust.cli.output import (
-        command_of,
-        folder_for,
-        made_from,
-        notice,
-        print_table,
-        save_plot,
-        say,
-        to_json,
-        write_csv,
-        write_json,
-    )
+    from coreclust.cli.loading import check_k, load, reading_words, sampling_of
     from coreclust.model_selection import select_n_clusters
     from coreclust.plotting._selection import ClusterNumberDisplay
 
     table = load(arguments)
     check_k(max(arguments.k), len(table.X), arguments.max_items)
-    out = folder_for(arguments, f"coreclust-{stem(arguments)}")
+    out = output.folder_for(arguments)
     try:
         number = select_n_clusters(
             partial(make_algorithm, arguments.algorithm),
             table.X,
             arguments.k,
-            alpha=arguments.alpha,
-            n_resamples=arguments.resamples,
-            resampling=make_scheme(arguments.scheme, [arguments.algorithm]),
             criterion=arguments.criterion,
             null=arguments.null,
             n_nulls=arguments.nulls,
             max_items=arguments.max_items,
-            n_jobs=arguments.jobs,
-            random_state=arguments.seed,
-            verbose=0 if arguments.quiet or arguments.json else 1,
+            **sampling_of(arguments, [arguments.algorithm]),
         )
     except ValueError as error:
         raise InputError(str(error)) from error
     if number.n_items < number.n_items_given:
-        notice(
-            arguments,
-            f"note: {number.n_items} of the {number.n_items_given} items were used, chosen at "
-            "random (see --max-items).",
-        )
+        used = f"{number.n_items} of the {number.n_items_given} items were used"
+        output.notice(arguments, f"note: {used}, chosen at random (see --max-items).")
     rows = number.table()
     answer = {
         "n_clusters": number.n_clusters,
@@ -147,19 +117,12 @@ def _run(arguments: argparse.Namespace) -> None:
         "alpha": arguments.alpha,
         "n_items": number.n_items,
         "n_items_given": number.n_items_given,
-        **made_from(arguments, table),
+        **output.made_from(arguments, table),
     }
-    files: dict[str, Path] = {}
-    if out is not None:
-        files["Table"] = out / "selection.csv"
-        write_csv(files["Table"], list(rows.columns), rows.values.tolist())
-        if not arguments.no_plots:
-            display = ClusterNumberDisplay.from_selection
-            files |= save_plot(arguments, lambda: display(number), out / "selection.png")
-        files["Answer"] = out / "selection.json"
-        write_json(files["Answer"], answer)
+    draw = partial(ClusterNumberDisplay.from_selection, number)
+    files = output.write_results(arguments, out, "selection", answer, draw, table=rows)
     if arguments.json:
-        print(to_json(answer))
+        print(output.to_json(answer))
         return
     shown = {
         "k": "k",
@@ -175,12 +138,10 @@ def _run(arguments: argparse.Namespace) -> None:
     cells = [list(row) for row in zip(*(rows[name].tolist() for name in shown), strict=True)]
     for position, row in enumerate(cells):
         row.append("<- recommended" if position == marked else "")
-    print_table([*shown.values(), ""], cells, marked=marked)
-    say(arguments, f"\n{number.reason}\n")
-    for what, path in files.items():
-        say(arguments, f"{what}: {path}")
-    say(arguments, f"Repeat: {command_of(arguments)}")
+    output.print_table([*shown.values(), ""], cells, marked=marked)
+    print(f"\n{number.reason}\n")
+    output.print_files(arguments, files)
     if number.stable:
         algorithm = ["--algorithm", arguments.algorithm, "-k", str(number.n_clusters)]
         words = ["coreclust", "fit", str(arguments.data), *algorithm, *reading_words(arguments)]
-        say(arguments, f"Next: {shlex.join(words)}")
+        print(f"Next: {shlex.join(words)}")

@@ -81,6 +81,8 @@ class _Search:
         self.adjacent = _complement_bits(conflicts.indptr, conflicts.indices)
         self.twins = _twin_bits(self.adjacent)
         chosen = np.flatnonzero(start)
+        best = np.zeros(n, dtype=np.int64)
+        best[: chosen.size] = chosen
         depth = n + 2
         self.state = _State(
             candidates=np.zeros((depth, self.adjacent.shape[1]), dtype=np.uint64),
@@ -88,7 +90,7 @@ class _Search:
             colors=np.empty((depth, n), dtype=np.int32),
             left=np.zeros(depth, dtype=np.int64),
             path=np.zeros(depth, dtype=np.int64),
-            best=np.pad(chosen, (0, n - chosen.size)).astype(np.int64),
+            best=best,
             progress=np.array([-1, chosen.size], dtype=np.int64),
         )
 

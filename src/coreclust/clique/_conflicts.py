@@ -1,9 +1,9 @@
-"""From the packed labels of one cluster to its conflict graph, without looking at all pairs.
+"""Builds the conflict graph of one cluster without comparing all pairs.
 
-Two items are in conflict when their evidence does not make an edge of the core graph.
-Most items of a stable cluster hardly ever deviate from it; those are proven to be free
-of conflicts among each other at once. The others are compared with everyone, but only
-until it is clear that they cannot be in a core as large as one already known.
+Two items are in conflict if they are not an edge of the core graph. Most items of a stable cluster
+rarely deviate from it, and are proven to have no conflicts with each other without comparing them.
+Each of the other items is compared with all items, but only until it is certain that it cannot be
+in a core as large as one already found.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from numpy.typing import NDArray
 
 from coreclust.clique._deadline import Deadline
 from coreclust.clique._graph import Graph
+from coreclust.evidence._packed import PackedLabels
 from coreclust.evidence._protocol import PairCounts
 
-_ROWS_PER_CALL = 256  # kernels cannot be interrupted: keep every call short
+_ROWS_PER_CALL = 256  # kernels cannot be interrupted, so each call is short
 _BYTES_PER_CALL = 64_000_000
 
-# What a conflict takes in rows, while they become a graph, and in the matching that bounds it.
+# Memory of a conflict in the rows, in the graph made from them, and in the matching for the bound.
 _BYTES_PER_CONFLICT = 40
 
-# Groups of items that are all in conflict, of which a core has one at most.
+# Groups of items that are all in conflict. A core contains at most one item of each.
 _OPEN_GROUPS = 8
 _LARGEST_GROUP = 1024
 
@@ -47,11 +48,11 @@ def conflict_graph(
     pairs : PairCounts
         The items of the cluster, in order of preference.
     table : ndarray of shape (n_resamples + 1,)
-        How often a pair seen B times may be apart; never falls.
+        How often a pair seen B times may be apart; non-decreasing.
     deadline : Deadline
-        Where it is told that nobody waits for the answer any more.
+        Tells whether the search was cancelled.
     max_memory : float, default=inf
-        Bytes; if they will not do, a TooManyConflictsError is raised.
+        Bytes; a TooManyConflictsError is raised if more are needed.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def conflict_graph(
     alive = np.ones(n_items, dtype=bool)
     rows: dict[int, NDArray[np.int32]] = {}
     room = max_memory / _BYTES_PER_CONFLICT
-    # The most deviating first: they are ruled out soonest, and make the limit stricter.
+    # The most deviating items first: they are ruled out early, which makes the limit stricter.
     for chunk in _chunks(border[::-1], n_items, deadline):
         candidates = np.flatnonzero(alive)
         limit = candidates.size - core.size
@@ -91,16 +92,11 @@ def conflict_graph(
 def conflict_free_set(
     pairs: PairCounts, table: NDArray[np.int64], deadline: Deadline
 ) -> tuple[NDArray[np.intp], int]:
-    """Return a set without conflicts and a bound on the size of any, without the graph.
+    """Return a set without conflicts and a bound on the size of any such set, without the graph.
 
-    For clusters with more conflicts than memory can hold. The set takes the items in order,
-    wherever they fit. For the bound, items are put into groups in which all are in conflict
-    with each other; of each group a core has one item at most.
-
-    Parameters
-    ----------
-    pairs, table, deadline
-        See :func:`conflict_graph`.
+    This is for clusters with more conflicts than fit into memory. The set is built greedily, in
+    the order of the items. For the bound, items are put into groups in which all are in conflict
+    with each other; a core contains at most one item of each group.
     """
     steady = pairs.steady_items(table)
     block, border = np.flatnonzero(steady), np.flatnonzero(~steady)
@@ -126,18 +122,16 @@ def conflict_graphs(
     pairs : PairCounts
         The items of the cluster, in order of preference.
     tables : ndarray of shape (n_tables, n_resamples + 1)
-        Each allows at least what the one before does.
-    deadline : Deadline
-        Where it is told that nobody waits for the answer any more.
-    max_memory : float, default=inf
-        Bytes; if they will not do, a TooManyConflictsError is raised.
+        Each allows at least the pairs that the one before allows.
+    deadline, max_memory
+        See :func:`conflict_graph`.
 
     Yields
     ------
     graph_beyond : callable or None
-        None if the conflicts are those of the table before. Otherwise it takes a set without
-        conflicts, as booleans, and returns the items that can be in a larger one, or are in
-        it, and the graph of their conflicts.
+        None if the conflicts are those of the table before. Otherwise a function that takes a set
+        without conflicts, as booleans, and returns the items that are in it or can be in a larger
+        one, and the graph of their conflicts.
     """
     n_items = pairs.n_items
     steady = pairs.steady_items(tables[0])
@@ -161,22 +155,24 @@ def conflict_graphs(
         yield functools.partial(_graph_beyond, n_items, rows, others)
 
 
-def undecided_pairs(pairs: PairCounts, sure: NDArray[np.int64], possible: NDArray[np.int64]) -> int:
-    """Count the pairs about which a core could still change its mind.
+def undecided_pairs(
+    pairs: PackedLabels, sure: NDArray[np.int64], possible: NDArray[np.int64]
+) -> int:
+    """Count the undecided pairs that could still change a core.
 
     Parameters
     ----------
-    pairs : PairCounts
+    pairs : PackedLabels
         The items of the cluster.
     sure, possible : ndarray of shape (n_resamples + 1,)
-        A pair seen B times is free of conflict for good if it was apart ``sure[B]`` times at
-        most, and in conflict for good if more than ``possible[B]`` times.
+        A pair seen B times is decided to have no conflict if it was apart at most ``sure[B]``
+        times, and to be in conflict if it was apart more than ``possible[B]`` times.
 
     Returns
     -------
     n_pairs : int
-        Pairs that are neither, of items that are not ruled out: an item with more conflicts for
-        good than a set free of conflicts for good leaves room for is in no largest core.
+        Number of pairs that are neither. Pairs of items that are ruled out are not counted: an
+        item with too many decided conflicts cannot be in a core as large as one already decided.
     """
     n_items = pairs.n_items
     steady = pairs.steady_items(sure)
@@ -192,7 +188,7 @@ def undecided_pairs(pairs: PairCounts, sure: NDArray[np.int64], possible: NDArra
 
 
 def _count_pairs(
-    pairs: PairCounts,
+    pairs: PackedLabels,
     above: NDArray[np.int64],
     up_to: NDArray[np.int64],
     rows: NDArray[np.intp],
@@ -227,7 +223,7 @@ def _greedy(
     border: NDArray[np.intp],
     deadline: Deadline,
 ) -> NDArray[np.intp]:
-    """Return a conflict-free set: the block, and what of the border fits, in order."""
+    """Return a conflict-free set: the block, and the items of the border that fit, in order."""
     chosen = np.empty(block.size + border.size, dtype=np.intp)
     chosen[: block.size] = block
     n_chosen = block.size
@@ -251,8 +247,8 @@ def _graph(
 ) -> Graph:
     """Assemble neighbor lists from the rows of the border items.
 
-    Conflicts between border items stand in both rows; those with steady items only in
-    the row of the border item, and are mirrored here.
+    Conflicts between border items are in both rows. Those with steady items are only in the row
+    of the border item, and are mirrored here.
     """
     number = np.cumsum(alive, dtype=np.int32) - np.int32(1)
     lists = {item: number[row[alive[row]]] for item, row in rows.items() if alive[item]}

@@ -23,6 +23,10 @@ class Deadline:
         """Return whether the time has passed or the search was cancelled."""
         return self._cancelled or (self._end is not None and time.monotonic() >= self._end)
 
+    def remaining(self) -> float | None:
+        """Return the seconds that are left, 0 if the time has passed; None without a limit."""
+        return None if self._end is None else max(self._end - time.monotonic(), 0.0)
+
     def cancel(self) -> None:
         """Cancel the search: searches in other threads stop soon."""
         self._cancelled = True

@@ -8,8 +8,6 @@ that made the set much smaller.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,18 +44,6 @@ def prefer_low_numbers(graph: Graph, chosen: NDArray[np.bool_]) -> NDArray[np.bo
     return _prefer_low_numbers(graph.indptr, graph.indices, chosen)
 
 
-class _Search(NamedTuple):
-    """A conflict graph, an independent set of it, and scratch arrays."""
-
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    chosen: NDArray[np.bool_]  # (n,)
-    tight: NDArray[np.int32]  # (n,), number of chosen neighbors
-    journal: NDArray[np.int64]  # the vertices that were chosen or dropped, in order
-    mark: NDArray[np.int64]  # (n + 1,), the current stamp, then the stamp of each vertex
-    single: NDArray[np.int64]  # (n,)
-
-
 @kernel
 def _count_chosen_neighbors(indptr, indices, chosen):
     tight = np.zeros(chosen.size, dtype=np.int32)
@@ -68,20 +54,19 @@ def _count_chosen_neighbors(indptr, indices, chosen):
 
 
 @kernel
-def _toggle(search, v, n_moves):
+def _toggle(indptr, indices, chosen, tight, v, journal, n_moves):
     """Choose or drop v, and record it; return the new number of moves."""
-    search.chosen[v] = not search.chosen[v]
-    step = 1 if search.chosen[v] else -1
-    for u in search.indices[search.indptr[v] : search.indptr[v + 1]]:
-        search.tight[u] += step
-    search.journal[n_moves] = v
+    chosen[v] = not chosen[v]
+    step = 1 if chosen[v] else -1
+    for u in indices[indptr[v] : indptr[v + 1]]:
+        tight[u] += step
+    journal[n_moves] = v
     return n_moves + 1
 
 
 @kernel
-def _two_for_one(search, x, n_moves):
+def _two_for_one(indptr, indices, chosen, tight, x, journal, n_moves, mark, single):
     """Exchange the chosen vertex x for two or more of its neighbors if possible."""
-    indptr, indices, chosen, tight, _, mark, single = search
     n_single = 0
     for u in indices[indptr[x] : indptr[x + 1]]:
         if tight[u] == 1:
@@ -89,15 +74,17 @@ def _two_for_one(search, x, n_moves):
             n_single += 1
     for a in range(n_single):
         v = single[a]
-        mark[0] += 1
+        mark[0] += 1  # mark[0] is the current stamp, mark[1 + u] that of vertex u
         for u in indices[indptr[v] : indptr[v + 1]]:
             mark[1 + u] = mark[0]
         for b in range(a + 1, n_single):
             if mark[1 + single[b]] != mark[0]:
-                n_moves = _toggle(search, x, n_moves)
+                n_moves = _toggle(indptr, indices, chosen, tight, x, journal, n_moves)
                 for c in range(a, n_single):
                     if tight[single[c]] == 0 and not chosen[single[c]]:
-                        n_moves = _toggle(search, single[c], n_moves)
+                        n_moves = _toggle(
+                            indptr, indices, chosen, tight, single[c], journal, n_moves
+                        )
                 return n_moves
     return n_moves
 
@@ -110,13 +97,12 @@ def _improve(indptr, indices, start, visits):
     journal = np.empty(8 * n + 64, dtype=np.int64)
     mark = np.zeros(n + 1, dtype=np.int64)
     single = np.empty(n, dtype=np.int64)
-    search = _Search(indptr, indices, chosen, tight, journal, mark, single)
     queue = np.empty(n, dtype=np.int64)
     queued = np.zeros(n, dtype=np.bool_)
     state = random_state_of(0)
     for v in range(n):  # start from a maximal set
         if tight[v] == 0 and not chosen[v]:
-            _toggle(search, v, 0)
+            _toggle(indptr, indices, chosen, tight, v, journal, 0)
     size = chosen.sum()
     best = chosen.copy()
     best_size = size
@@ -137,8 +123,8 @@ def _improve(indptr, indices, start, visits):
                 v = random_below(state, n)
             for u in indices[indptr[v] : indptr[v + 1]]:
                 if chosen[u]:
-                    n_moves = _toggle(search, u, n_moves)
-            n_moves = _toggle(search, v, n_moves)
+                    n_moves = _toggle(indptr, indices, chosen, tight, u, journal, n_moves)
+            n_moves = _toggle(indptr, indices, chosen, tight, v, journal, n_moves)
         examined = 0
         while examined < n_moves or n_queue > 0:
             if examined < n_moves:  # find the exchanges that the last moves made possible
@@ -155,7 +141,7 @@ def _improve(indptr, indices, start, visits):
                     if chosen[u] or n_moves > 6 * n:
                         continue
                     if tight[u] == 0:
-                        n_moves = _toggle(search, u, n_moves)
+                        n_moves = _toggle(indptr, indices, chosen, tight, u, journal, n_moves)
                     elif tight[u] == 1:
                         visits -= indptr[u + 1] - indptr[u]
                         for y in indices[indptr[u] : indptr[u + 1]]:
@@ -171,7 +157,9 @@ def _improve(indptr, indices, start, visits):
                 queued[x] = False
                 if chosen[x] and n_moves <= 6 * n:
                     visits -= 4 * (indptr[x + 1] - indptr[x])
-                    n_moves = _two_for_one(search, x, n_moves)
+                    n_moves = _two_for_one(
+                        indptr, indices, chosen, tight, x, journal, n_moves, mark, single
+                    )
         new_size = chosen.sum()
         visits -= n // 8 + 16
         # A smaller set is accepted at random, with a lower probability the more it loses.
@@ -179,7 +167,7 @@ def _improve(indptr, indices, start, visits):
         if new_size < size and random_below(state, odds) > 0:
             while n_moves > 0:
                 n_moves -= 1
-                _toggle(search, journal[n_moves], n_moves)
+                _toggle(indptr, indices, chosen, tight, journal[n_moves], journal, n_moves)
         else:
             size = new_size
             if size > best_size:
@@ -192,8 +180,7 @@ def _improve(indptr, indices, start, visits):
 def _prefer_low_numbers(indptr, indices, start):
     chosen = start.copy()
     tight = _count_chosen_neighbors(indptr, indices, chosen)
-    unused = np.empty(1, dtype=np.int64)
-    search = _Search(indptr, indices, chosen, tight, unused, unused, unused)
+    journal = np.empty(1, dtype=np.int64)
     changed = True
     while changed:
         changed = False
@@ -201,13 +188,13 @@ def _prefer_low_numbers(indptr, indices, start):
             if chosen[v] or tight[v] > 1:
                 continue
             if tight[v] == 0:
-                _toggle(search, v, 0)
+                _toggle(indptr, indices, chosen, tight, v, journal, 0)
                 changed = True
                 continue
             for u in indices[indptr[v] : indptr[v + 1]]:
                 if chosen[u] and u > v:
-                    _toggle(search, u, 0)
-                    _toggle(search, v, 0)
+                    _toggle(indptr, indices, chosen, tight, u, journal, 0)
+                    _toggle(indptr, indices, chosen, tight, v, journal, 0)
                     changed = True
                     break
     return chosen

@@ -1,8 +1,16 @@
-"""Clusterers at compiled speed, scikit-learn estimators in their own right."""
+"""Compiled clusterers. Each is a scikit-learn estimator."""
 
 from coreclust.cluster._hierarchical import HierarchicalClustering
 from coreclust.cluster._kmeans import KMeans
+from coreclust.cluster._native import Batch, NativeOffer
 from coreclust.cluster._tclust import TClust
 from coreclust.cluster._trimmed import TrimmedKMeans
 
-__all__ = ["HierarchicalClustering", "KMeans", "TClust", "TrimmedKMeans"]
+__all__ = [
+    "Batch",
+    "HierarchicalClustering",
+    "KMeans",
+    "NativeOffer",
+    "TClust",
+    "TrimmedKMeans",
+]

@@ -26,6 +26,13 @@ class Batch(NamedTuple):
         Resamples that could not be clustered.
     models : ndarray of shape (n_resamples, ...) or None, default=None
         What is needed to label new items, for clusterers that offer `make_model`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coreclust.cluster import Batch
+    >>> Batch(np.zeros((2, 5), np.int32), np.zeros(2, bool)).models is None
+    True
     """
 
     labels: NDArray[np.int32]
@@ -73,7 +80,7 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class NativeOffer:
-    """What a clusterer offers. Leave out what it does not.
+    """What a clusterer with compiled code offers. Everything but `owner` may be left out.
 
     Attributes
     ----------
@@ -99,6 +106,12 @@ class NativeOffer:
         ``make_model(array)`` returns the `Model` that stands for one entry of `Batch.models`.
     failure : str
         Why a resample fails.
+
+    Examples
+    --------
+    >>> from coreclust.cluster import KMeans
+    >>> KMeans(3).__coreclust_native__().weights_from
+    3
     """
 
     owner: type

@@ -34,7 +34,7 @@ __all__ = [
     "sequence_tables",
 ]
 
-# Imported on first use: the command line reads GUARANTEES without waiting for numba.
+# Imported on first use, so that the command line can read GUARANTEES without importing numba.
 __getattr__, __dir__ = lazy_names(
     __name__,
     {

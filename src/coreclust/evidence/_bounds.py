@@ -1,7 +1,7 @@
-"""The estimate of a co-occurrence probability, and tables of the pairs that reach 1 - alpha.
+"""Estimates co-occurrence probabilities, and computes tables of the pairs that reach 1 - alpha.
 
-A pair that was seen in B resamples and apart in D of them is an edge of the core graph exactly if
-``D <= table[B]``. The kernels know nothing else of statistics.
+A pair that was seen in B resamples and apart in D of them is an edge of the core graph if and only
+if ``D <= table[B]``. The kernels use nothing but these tables.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ def cooccurrence_estimate(
 ) -> NDArray[np.float64]:
     """Return the paper's estimate of the co-occurrence probability.
 
-    Algorithm 3 starts its counters at 1/n and 1, "a slight prior towards a flat
-    distribution": ``p = (A + 1/n) / (B + 1)``.
+    Algorithm 3 adds a weak prior: ``p = (A + 1/n) / (B + 1)``.
 
     Parameters
     ----------
@@ -39,7 +38,7 @@ def cooccurrence_estimate(
     Returns
     -------
     p : ndarray of float
-        NaN if there is no evidence and no prior.
+        NaN if B is 0 and there is no prior.
 
     Examples
     --------
@@ -50,7 +49,7 @@ def cooccurrence_estimate(
     if n_items is None:
         together, seen = np.asarray(together, dtype=np.float64), np.asarray(seen)
         return np.divide(together, seen, out=np.full(together.shape, np.nan), where=seen > 0)
-    # Whole numbers and one division are rounded once. Counts may come in a narrow type.
+    # Integers and one division, so that p is rounded only once. The counts may be narrow integers.
     together, seen = np.asarray(together, dtype=np.int64), np.asarray(seen, dtype=np.int64)
     return (together * n_items + 1) / ((seen + 1) * n_items)
 
@@ -59,16 +58,16 @@ def apart_table(alpha: float, n_items: int | None, n_resamples: int) -> NDArray[
     """Return, for every B, how often a pair may be apart and still be an edge by its estimate.
 
     ``table[B]`` is the largest D with ``(B - D + 1/n) / (B + 1) >= 1 - alpha`` or, without
-    the prior, with ``(B - D) / B >= 1 - alpha``; -1 if even D = 0 is too many. It is computed in
-    whole numbers, with alpha as the nearest simple fraction (0.1 is one tenth, and so is
-    1 - 0.9), so that a pair at exactly 1 - alpha is an edge.
+    the prior, with ``(B - D) / B >= 1 - alpha``; -1 if there is none. It is computed with integers
+    and with alpha as the nearest simple fraction (0.1 is 1/10, and so is 1 - 0.9), so that a pair
+    at exactly 1 - alpha is an edge.
 
     Parameters
     ----------
     alpha : float
         Between 0 and 1.
     n_items : int or None
-        n, the number of items in the data. None for no prior; then a pair without evidence is
+        n, the number of items in the data. None for no prior; then a pair that was never seen is
         not an edge.
     n_resamples : int
         m, the largest possible B.
@@ -104,7 +103,7 @@ def bound_table(
 ) -> NDArray[np.int64]:
     """Return, for every B, how often a pair may be apart and still pass a bound.
 
-    ``table[B]`` is the largest D that passes, or -1 if even D = 0 does not.
+    ``table[B]`` is the largest D that passes, or -1 if there is none.
 
     Parameters
     ----------
@@ -143,17 +142,17 @@ def bound_table(
 def sequence_tables(
     alpha: float, level: float, n_resamples: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return, for every B, how often a pair may be apart to be decided at any number of looks.
+    """Return, for every B, how often a pair may be apart to be decided by a confidence sequence.
 
     The interval of Clopper and Pearson holds for a number of resamples that was fixed beforehand.
-    If the resamples are looked at as they come, and sampling stops depending on what they show, the
-    interval must hold for all numbers of resamples at once: a *confidence sequence*. This is
-    Robbins' [1]_ from a mixture of binomials; see [2]_ for the general theory. Under a prior
-    Beta(a, b) of the probability p, the likelihood of the mixture divided by that of one p,
+    If sampling stops depending on the results, the interval must hold for all numbers of resamples
+    at once. Such intervals form a *confidence sequence*. This one is due to Robbins [1]_; see [2]_
+    for the general theory. With a Beta(a, b) prior of the probability p, the likelihood ratio of
+    the mixture and of one p,
 
         M = beta(a + A, b + D) / beta(a, b) / (p^A (1 - p)^D),
 
-    is a martingale if p is the truth, so it ever reaches 1 / level with probability at most
+    is a martingale if p is the true value, so it ever reaches 1 / level with probability at most
     `level`. The values of p at which it has not are an interval around A / B. A pair is decided
     when 1 - alpha lies outside this interval. The prior is centered at 1 - alpha.
 
@@ -191,7 +190,7 @@ def sequence_tables(
     if alpha == 1:
         return sure, sure
     possible = np.zeros(n_resamples + 1, dtype=np.int64)
-    if alpha == 0:  # apart once is not always together
+    if alpha == 0:  # a pair that was apart once has a probability below 1
         return sure, possible
     apart = 0
     for seen in range(n_resamples + 1):

@@ -1,4 +1,4 @@
-"""Kernels that count labels: packing them, strengths, joint counts and agreement with new items."""
+"""Kernels that pack labels and count them: strengths, joint counts, agreement with new items."""
 
 from __future__ import annotations
 
@@ -8,26 +8,13 @@ from numpy.typing import NDArray
 from coreclust._utils.constants import ABSENT, NOISE_RULES
 from coreclust._utils.jit import kernel
 from coreclust.evidence._packed import PackedLabels
+from coreclust.evidence._protocol import Counts, Items, Mask, Table
+
+Labels = NDArray[np.signedinteger]  # (n_items, n_resamples)
 
 
-def pack_labels(
-    labels: NDArray[np.signedinteger], items: NDArray[np.intp], noise: str
-) -> PackedLabels:
-    """Pack the rows `items` of an item × resample label matrix.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n, m)
-        Labels from 0 on, or ABSENT or NOISE.
-    items : ndarray of shape (s,)
-        The rows to pack.
-    noise : {"apart", "together", "absent"}
-        How NOISE counts.
-
-    Returns
-    -------
-    packed : PackedLabels
-    """
+def pack_labels(labels: Labels, items: Items, noise: str) -> PackedLabels:
+    """Pack the rows `items` of an item × resample label matrix."""
     rule = NOISE_RULES[noise]
     highest = int(labels.max(initial=-1))
     n_ranks = _most_labels_in_a_resample(labels, items, rule, highest)
@@ -35,20 +22,16 @@ def pack_labels(
     return PackedLabels(*_pack(labels, items, rule, highest, n_planes))
 
 
-def group_counts(
-    labels: NDArray[np.signedinteger], items: NDArray[np.intp], noise: str
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def group_counts(labels: Labels, items: Items, noise: str) -> Counts:
     """Return (together, seen) of every item summed over all other `items`.
 
-    The same as summing `pair_counts` over the partners, in time linear in the labels.
+    This equals the sum of the pair counts, but the time is linear in the number of labels.
     """
     return _group_counts(labels, items, NOISE_RULES[noise], int(labels.max(initial=-1)))
 
 
-def joint_counts(
-    labels: NDArray[np.signedinteger], items: NDArray[np.intp], noise: str
-) -> tuple[int, int]:
-    """Return in how many resamples all the `items` present had one label, and of how many.
+def joint_counts(labels: Labels, items: Items, noise: str) -> tuple[int, int]:
+    """Count the resamples in which all `items` present had one label, and all that count.
 
     Only resamples with two or more of the items present count.
     """
@@ -56,12 +39,8 @@ def joint_counts(
 
 
 def cluster_counts(
-    labels: NDArray[np.signedinteger],
-    items: NDArray[np.intp],
-    clusters: NDArray[np.int64],
-    n_clusters: int,
-    noise: str,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    labels: Labels, items: Items, clusters: NDArray[np.int64], n_clusters: int, noise: str
+) -> Counts:
     """Return (together, seen) of every item summed over the members of each cluster.
 
     The time grows with the number of resamples, not with the number of pairs. An item counts as
@@ -92,7 +71,7 @@ def cluster_counts(
 
 @kernel
 def _slot(label, rule, highest):
-    """Return the histogram slot of a label, -1 if not drawn, -2 if it matches nobody."""
+    """Return the histogram slot of a label; -1 if not drawn, -2 if it matches no other label."""
     if label >= 0:
         return label
     if label == -1 and rule == 0:
@@ -126,14 +105,14 @@ def _pack(labels, items, rule, highest, n_planes):
     deviating = np.zeros((n_items, n_words), dtype=np.uint64)
     comparable = np.zeros((n_items, n_words), dtype=np.uint64)
     planes = np.zeros((n_items, n_planes, n_words), dtype=np.uint64)
-    # One word of every item at a time, in contiguous buffers: 64 resamples fill it.
+    # Contiguous buffers hold one word per item, which 64 resamples fill.
     word_present = np.empty(n_items, dtype=np.uint64)
     word_deviating = np.empty(n_items, dtype=np.uint64)
     word_comparable = np.empty(n_items, dtype=np.uint64)
     word_planes = np.empty((n_planes, n_items), dtype=np.uint64)
     count = np.zeros(highest + 2, dtype=np.int64)
     rank = np.empty(highest + 2, dtype=np.int64)
-    found = np.empty(highest + 2, dtype=np.int64)  # the labels in use: often few of them
+    found = np.empty(highest + 2, dtype=np.int64)  # the labels in use, often few
     for word in range(n_words):
         word_present[:] = 0
         word_deviating[:] = 0
@@ -215,7 +194,7 @@ def _joint_counts(labels, items, rule, highest):
             if n_present == 1:
                 common = slot
             elif slot != common:
-                common = -2  # noise that is apart is -2 as well: it never agrees
+                common = -2  # the slot of noise that counts as apart, so noise never agrees
         if n_present > 1:
             seen += 1
             together += common != -2
@@ -223,27 +202,12 @@ def _joint_counts(labels, items, rule, highest):
 
 
 def agreement_with(
-    new: NDArray[np.signedinteger],
-    labels: NDArray[np.signedinteger],
-    table: NDArray[np.int64],
-    noise: str,
-) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
+    new: Labels, labels: Labels, table: Table, noise: str
+) -> tuple[Mask, NDArray[np.int64], NDArray[np.int64]]:
     """Compare new items with items of an ensemble, by their labels in the same resamples.
 
-    Parameters
-    ----------
-    new : ndarray of shape (n_new, m)
-    labels : ndarray of shape (s, m)
-    table : ndarray of shape (m + 1,)
-        How often a pair seen B times may be apart.
-    noise : {"apart", "together", "absent"}
-
-    Returns
-    -------
-    fits : ndarray of bool of shape (n_new,)
-        Whether a new item is in conflict with none of the others.
-    together, seen : ndarray of int of shape (n_new,)
-        Counts over all of the others; for those that fit.
+    Returns whether each new item has no conflict with any of the others and, for those without,
+    together and seen summed over the others.
     """
     highest = int(max(new.max(initial=-1), labels.max(initial=-1)))
     return _agreement_with(

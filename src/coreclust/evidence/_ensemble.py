@@ -1,4 +1,4 @@
-"""The label ensemble: which label every item had in every resample."""
+"""Defines the label ensemble, which holds the label of every item in every resample."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import os
 import zipfile
 import zlib
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,31 +18,30 @@ from coreclust._utils.validation import as_index, check_noise, encode_labels
 from coreclust.evidence._bounds import apart_table, cooccurrence_estimate
 from coreclust.evidence._counting import cluster_counts, group_counts, joint_counts, pack_labels
 from coreclust.evidence._packed import PackedLabels
-from coreclust.evidence._protocol import Counts
+from coreclust.evidence._protocol import Counts, Items, Table
 
 _FORMAT = "coreclust.LabelEnsemble"
 _VERSION = 1
 
 
 class LabelEnsemble:
-    """Labels of n items in m resamples, the one structure everything meets in.
+    """The labels of n items in m resamples.
 
-    All that follows the clustering of the resamples is a function of the ensemble: pair
-    probabilities, cores at any alpha, stability of clusters. It may come from
-    :class:`~coreclust.CoreClustering`, or from anywhere else (posterior draws, another
-    program) through :meth:`from_labels`.
+    Pair probabilities, cores at any alpha and measures of stability are computed from the
+    ensemble. :class:`~coreclust.CoreClustering` returns one as `ensemble_`. :meth:`from_labels`
+    makes one from other labels, such as posterior draws or the output of another program.
 
     Parameters
     ----------
     labels : ndarray of int of shape (n_items, n_resamples)
-        Labels from 0 on, ABSENT (-2) where the item was not in the resample, NOISE (-1)
-        where it was and belongs to no cluster. Labels of different resamples are
-        unrelated. Stored in the smallest integer type that fits.
+        Labels from 0 on; ABSENT (-2) where the item was not in the resample; NOISE (-1)
+        where it was in the resample but in no cluster. Labels of different resamples are
+        unrelated.
 
     Attributes
     ----------
     labels : ndarray of int of shape (n_items, n_resamples)
-        Read-only, in memory resample after resample.
+        Read-only, in the smallest integer type that fits, in Fortran order.
     ABSENT, NOISE : int
         The two reserved codes.
 
@@ -60,12 +59,7 @@ class LabelEnsemble:
     NOISE = NOISE
 
     def __init__(self, labels: ArrayLike) -> None:
-        array = np.asarray(labels)
-        if array.ndim != 2 or array.size == 0:
-            raise ValueError(
-                "labels must be a matrix with one row per item and one column per resample; "
-                f"got an array of shape {array.shape}."
-            )
+        array = _check_matrix(np.asarray(labels))
         if array.dtype.kind not in "iu":
             raise TypeError(
                 f"labels must hold integers, got dtype {array.dtype}; "
@@ -76,7 +70,7 @@ class LabelEnsemble:
                 f"labels must be 0 or more, {NOISE} (noise) or {ABSENT} (absent); "
                 f"found {array.min()}. LabelEnsemble.from_labels takes any labels."
             )
-        wild = array.max(axis=0) >= len(array)  # kernels count by label: let there be few
+        wild = array.max(axis=0) >= len(array)  # kernels allocate memory by the highest label
         if wild.any():
             array = _number_labels(array, (array >= 0) & wild)
         self._own(array.astype(label_dtype(int(array.max())), order="F", copy=True))
@@ -87,7 +81,7 @@ class LabelEnsemble:
 
     @classmethod
     def _owning(cls, labels: NDArray[np.signedinteger]) -> LabelEnsemble:
-        """Make an ensemble of labels known to be in order, without a copy."""
+        """Return an ensemble of labels that are known to be valid, without a copy."""
         ensemble = cls.__new__(cls)
         ensemble._own(labels)
         return ensemble
@@ -103,7 +97,7 @@ class LabelEnsemble:
         labels : array-like of shape (n_items, n_resamples)
             Integers, booleans or strings. None, NaN and masked entries count as absent.
         absent : label, default=-2
-            The label that means "not in this sample"; None for no such label.
+            The label that means "not in this resample"; None for no such label.
         noise : label, default=-1
             The label that means "in the resample, but in no cluster"; None for no such
             label, for instance when -1 is a class.
@@ -119,13 +113,10 @@ class LabelEnsemble:
         >>> LabelEnsemble.from_labels(draws, noise="noise").labels.tolist()
         [[0, 0], [0, -2], [-1, 0]]
         """
-        # A list goes through objects: numpy would turn a NaN among strings into a string.
-        matrix = np.asarray(labels) if hasattr(labels, "shape") else np.array(labels, dtype=object)
-        if matrix.ndim != 2 or matrix.size == 0:
-            raise ValueError(
-                "labels must be a matrix with one row per item and one column per resample; "
-                f"got an array of shape {matrix.shape}."
-            )
+        # Lists become object arrays, because numpy would turn a NaN among strings into a string.
+        matrix = _check_matrix(
+            np.asarray(labels) if hasattr(labels, "shape") else np.array(labels, dtype=object)
+        )
         is_absent = _missing(matrix)
         if isinstance(labels, np.ma.MaskedArray):
             is_absent |= np.ma.getmaskarray(labels)
@@ -154,13 +145,13 @@ class LabelEnsemble:
 
     @property
     def n_prior(self) -> int:
-        """The n of the prior in :meth:`cooccurrence`: the number of items."""
+        """The n of the prior in :meth:`cooccurrence`, which is the number of items."""
         return self.n_items
 
     @functools.cached_property
     def pair_share(self) -> float:
-        """The share of resamples in which a pair is seen, on average."""
-        # One resample at a time: a mask of all labels would take as much memory as they do.
+        """The mean share of resamples in which a pair is seen."""
+        # One resample at a time, because a mask of all labels could need as much memory as they do.
         n_present = sum(int(np.count_nonzero(labels != ABSENT)) for labels in self.labels.T)
         return (n_present / self.labels.size) ** 2
 
@@ -177,21 +168,15 @@ class LabelEnsemble:
 
     __hash__ = None  # type: ignore[assignment]
 
-    @overload
-    def cooccurrence_counts(self, i: int, j: int, *, noise: str = "apart") -> tuple[int, int]: ...
-    @overload
-    def cooccurrence_counts(
-        self, i: ArrayLike, j: ArrayLike, *, noise: str = "apart"
-    ) -> tuple[Any, Any]: ...
     def cooccurrence_counts(self, i: Any, j: Any, *, noise: str = "apart") -> tuple[Any, Any]:
-        """Count the resamples in which items i and j were together, and seen at all.
+        """Count the resamples in which items i and j were together, and in which both were seen.
 
         Parameters
         ----------
         i, j : int or array-like of int
-            Items; arrays are paired up by broadcasting.
+            Items; arrays are broadcast against each other.
         noise : {"apart", "together", "absent"}, default="apart"
-            How NOISE counts: as together with no label, with itself, or as not seen.
+            Whether NOISE counts as together with no label, as together with NOISE, or as not seen.
 
         Returns
         -------
@@ -223,9 +208,9 @@ class LabelEnsemble:
         Parameters
         ----------
         i, j : int or array-like of int
-            Items; arrays are paired up by broadcasting.
+            Items; arrays are broadcast against each other.
         noise : {"apart", "together", "absent"}, default="apart"
-            How NOISE counts.
+            As for :meth:`cooccurrence_counts`.
 
         Returns
         -------
@@ -246,22 +231,18 @@ class LabelEnsemble:
         return float(p) if p.ndim == 0 else p
 
     def cooccurrence_matrix(
-        self,
-        items: ArrayLike | None = None,
-        *,
-        noise: str = "apart",
-        return_counts: bool = False,
+        self, items: ArrayLike | None = None, *, noise: str = "apart", return_counts: bool = False
     ) -> Any:
         """Estimate the co-occurrence probability of all pairs of some items.
 
-        Nothing else in the package needs this matrix; it is for looking at.
+        The search for cores does not need this matrix. It is meant for display.
 
         Parameters
         ----------
         items : array-like of int or bool, default=None
-            The items, all by default: n × n numbers.
+            The items, by default all n of them, which gives an n × n matrix.
         noise : {"apart", "together", "absent"}, default="apart"
-            How NOISE counts.
+            As for :meth:`cooccurrence_counts`.
         return_counts : bool, default=False
             Whether to return the counts A and B as well.
 
@@ -288,36 +269,37 @@ class LabelEnsemble:
         p[chosen[:, None] == chosen[None]] = 1.0
         return (p, together, seen) if return_counts else p
 
-    # What the search for cores and the tables ask of evidence; see coreclust.evidence._protocol.
+    # The protocol of evidence; see coreclust.evidence._protocol.
 
-    def estimate_table(self, alpha: float) -> NDArray[np.int64]:
+    def estimate_table(self, alpha: float) -> Table:
         """Return, for every B, how often a pair may be apart and still be an edge."""
         return apart_table(alpha, self.n_prior, self.n_resamples)
 
-    def member_counts(self, members: NDArray[np.intp], noise: str) -> Counts:
-        """Return together and seen of every member, summed over the others."""
+    def member_counts(self, members: Items, noise: str) -> Counts:
+        """Return together and seen of every member, summed over all other members."""
         return group_counts(self.labels, members, noise)
 
-    def joint_counts(self, items: NDArray[np.intp], noise: str) -> tuple[int, int]:
-        """Return in how many resamples all items present had one label, and of how many."""
+    def joint_counts(self, items: Items, noise: str) -> tuple[int, int]:
+        """Count the resamples in which all items present had one label, and all that count."""
         return joint_counts(self.labels, items, noise)
 
     def cluster_counts(
-        self, items: NDArray[np.intp], clusters: NDArray[np.int64], n_clusters: int, noise: str
+        self, items: Items, clusters: NDArray[np.int64], n_clusters: int, noise: str
     ) -> Counts:
-        """Return together and seen of some items, summed over each cluster."""
+        """Return together and seen of some items, summed over the members of each cluster."""
         return cluster_counts(self.labels, items, clusters, n_clusters, noise)
 
-    def pairs(self, items: NDArray[np.intp], noise: str) -> PackedLabels:
+    def pairs(self, items: Items, noise: str) -> PackedLabels:
         """Return the counts of all pairs of some items."""
         return pack_labels(self.labels, items, noise)
 
     def merge(self, other: LabelEnsemble) -> LabelEnsemble:
-        """Return the resamples of both ensembles, of the same items in the same order.
+        """Return an ensemble with the resamples of both ensembles.
 
         Parameters
         ----------
         other : LabelEnsemble
+            An ensemble of the same items in the same order.
 
         Returns
         -------
@@ -339,15 +321,15 @@ class LabelEnsemble:
         return LabelEnsemble(np.concatenate([self.labels.T, other.labels.T]).T)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the ensemble to a file, whole or not at all.
+        """Write the ensemble to a file.
 
-        The file is a numpy ``.npz`` with the labels and a line of JSON; reading it back
-        executes nothing.
+        The file is a numpy ``.npz`` archive, which :meth:`load` reads without pickle. A failed
+        write leaves an existing file unchanged.
 
         Parameters
         ----------
         path : path
-            Taken as it is; ``.npz`` is the customary ending.
+            The file, usually with the suffix ``.npz``. No suffix is added.
 
         Examples
         --------
@@ -386,7 +368,7 @@ class LabelEnsemble:
         LabelEnsemble(n_items=2, n_resamples=2, dtype=int8)
         """
         try:
-            # Opened here, because np.load leaves a broken file open.
+            # Opened here, because np.load does not close an invalid file.
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 header = json.loads(str(archive["header"]))
                 labels = archive["labels"]
@@ -410,10 +392,19 @@ def label_dtype(highest: int) -> type[np.signedinteger]:
     return np.int64
 
 
+def _check_matrix(labels: NDArray[Any]) -> NDArray[Any]:
+    if labels.ndim != 2 or labels.size == 0:
+        raise ValueError(
+            "labels must be a matrix with one row per item and one column per resample; "
+            f"got an array of shape {labels.shape}."
+        )
+    return labels
+
+
 def _number_labels(
     labels: NDArray[np.signedinteger], named: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Renumber the labels of each resample from 0 on, where `named`; leave the others."""
+    """Renumber the labels of each resample from 0 on where `named`, and keep the others."""
     numbered = labels.astype(np.int64, order="F")
     for resample in np.flatnonzero(named.any(axis=0)):
         rows = named[:, resample]
@@ -428,7 +419,7 @@ def _equal(matrix: NDArray[Any], label: Any, where: NDArray[np.bool_]) -> NDArra
 
 
 def _missing(matrix: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where a matrix holds None, NaN or NA."""
+    """Mark the entries that are None, NaN or NA."""
     if matrix.dtype.kind == "f":
         return np.isnan(matrix)
     if matrix.dtype.kind == "O":
@@ -440,6 +431,6 @@ def _is_missing(value: Any) -> bool:
     if value is None:
         return True
     try:
-        return bool(value != value)  # NaN is the one value that differs from itself
-    except TypeError:  # pandas' NA does not even know that
+        return bool(value != value)  # only NaN differs from itself
+    except TypeError:  # pandas' NA has no truth value
         return True

@@ -1,8 +1,8 @@
-"""Guarantees: what `confidence` promises about the pairs of a core.
+"""Defines the guarantees: what `confidence` states about the pairs of a core.
 
 A guarantee is a function that decides whether a pair passes, and an entry in `GUARANTEES`. The
-estimator, the report and the command line read their choices and words from that registry. This
-module is light on purpose: the command line imports it for ``--help``.
+estimator, the report and the command line take the choices and their description from there. Heavy
+imports are inside the functions, because the command line imports this module for ``--help``.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-#: Decides whether a pair that was apart in some of the resamples that had both items passes:
-#: ``passes(n_apart, n_seen, alpha, level)``, where `level` is the error allowed for one pair. If a
-#: pair passes, it also passes with fewer resamples apart.
+#: A function ``passes(n_apart, n_seen, alpha, level)`` that decides whether a pair passes that was
+#: apart in `n_apart` of the `n_seen` resamples with both items. `level` is the error allowed for
+#: one pair. A pair that passes must also pass with a smaller `n_apart`.
 Bound = Callable[[int, int, float, float], bool]
 
-# How many resamples the prior of a confidence sequence weighs. The sequence is tightest where a
-# pair was seen some ten to a hundred times as often.
+# The weight of the prior of a confidence sequence, as a number of resamples. The sequence is
+# tightest for pairs that were seen about ten to a hundred times as often.
 SEQUENCE_WEIGHT = 10
 
 
 def exact_bound(n_apart: int, n_seen: int, alpha: float, level: float) -> bool:
     """Tell whether the Clopper-Pearson lower bound of a pair is at least ``1 - alpha``.
 
-    It is if a pair at exactly ``1 - alpha`` is apart at most `n_apart` times with a probability
-    of at most `level`: one binomial sum and no inversion.
+    This is so if a pair with probability ``1 - alpha`` is apart at most `n_apart` times with a
+    probability of at most `level`. The bound itself need not be computed.
     """
     from scipy.special import bdtr
 
@@ -36,7 +36,7 @@ def exact_bound(n_apart: int, n_seen: int, alpha: float, level: float) -> bool:
 def sequence_bound(n_apart: int, n_seen: int, alpha: float, level: float) -> bool:
     """Tell whether the confidence sequence of a pair lies above ``1 - alpha``.
 
-    It holds for all numbers of resamples at once, so that it may be looked at repeatedly.
+    The sequence holds for all numbers of resamples at once, so it may be checked repeatedly.
     """
     return n_apart < alpha * n_seen and is_decided(n_apart, n_seen, alpha, level)
 
@@ -52,15 +52,14 @@ def sequence_evidence(apart: Any, seen: Any, alpha: float) -> Any:
     Parameters
     ----------
     apart, seen : int or ndarray of int
-        In how many resamples a pair was apart, and in how many both items were present.
+        The number of resamples in which a pair was apart, and in which both items were present.
     alpha : float
         Above 0 and below 1.
 
     Returns
     -------
     evidence : float or ndarray of float
-        The larger, the less likely a probability of ``1 - alpha`` is. A pair is decided at
-        ``-log(level)``.
+        Evidence against a probability of ``1 - alpha``. A pair is decided from ``-log(level)`` on.
 
     Examples
     --------
@@ -78,19 +77,26 @@ def sequence_evidence(apart: Any, seen: Any, alpha: float) -> Any:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What a confidence is about.
+    """What a confidence states. Entries added to `GUARANTEES` can be used by name everywhere.
 
     Attributes
     ----------
     passes : callable
-        The `Bound` for a number of resamples that was fixed beforehand.
+        A function ``passes(n_apart, n_seen, alpha, level)`` that decides about a pair, for a number
+        of resamples that was fixed beforehand.
     per_pair : bool
         Whether the confidence is about each pair by itself. Otherwise it is about all pairs of
         all cores at once, and the allowed error is divided by the number of pairs.
     promise : str
-        One sentence for people, with the places ``{confidence}`` and ``{least}``.
+        The guarantee as a sentence, with the fields ``{confidence}`` and ``{least}``.
     passes_anytime : callable
-        The `Bound` if the number of resamples was chosen by looking at them.
+        As `passes`, for a number of resamples that was chosen by looking at the results.
+
+    Examples
+    --------
+    >>> from coreclust.evidence import GUARANTEES
+    >>> GUARANTEES["pair"].passes(0, 29, 0.1, 0.05), GUARANTEES["pair"].per_pair
+    (True, True)
     """
 
     passes: Bound

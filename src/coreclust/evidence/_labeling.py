@@ -1,4 +1,4 @@
-"""The labels of resamples: block by block as they arrive, and all of them."""
+"""Holds the labels of resamples, block by block and all together."""
 
 from __future__ import annotations
 
@@ -13,21 +13,11 @@ from coreclust.evidence._ensemble import LabelEnsemble
 
 @dataclass(frozen=True)
 class Block:
-    """The labels of consecutive resamples, and the errors of those that failed.
+    """The labels of consecutive resamples, and the errors of those that failed."""
 
-    Attributes
-    ----------
-    labels : ndarray of int of shape (n_labeled, n_items)
-        In the smallest type that fits.
-    failed : list of (int, str)
-        Resamples that failed on every try, counted from 0 over all blocks, and their errors.
-    models : list
-        One model, or the array that a model is made from, per labeled resample; or empty.
-    """
-
-    labels: NDArray[np.signedinteger]
-    failed: list[tuple[int, str]]
-    models: list[Any]
+    labels: NDArray[np.signedinteger]  # (n_labeled, n_items), in the smallest type that fits
+    failed: list[tuple[int, str]]  # position over all blocks, and error, if every try failed
+    models: list[Any]  # empty, or one model (or its array) per labeled resample
 
     @property
     def n_tried(self) -> int:
@@ -36,21 +26,11 @@ class Block:
 
 
 class Labeling(NamedTuple):
-    """The labels of all resamples.
+    """The labels of all resamples, and the errors of those that failed."""
 
-    Attributes
-    ----------
-    ensemble : LabelEnsemble
-        Without the resamples that failed on every try.
-    errors : list of str
-        The errors of those that failed.
-    models : list
-        One per resample in the ensemble, if models are kept.
-    """
-
-    ensemble: LabelEnsemble
+    ensemble: LabelEnsemble  # without the resamples that failed on every try
     errors: list[str]
-    models: list[Any]
+    models: list[Any]  # empty, or one model per resample in the ensemble
 
     @property
     def n_tried(self) -> int:

@@ -7,7 +7,7 @@ label of the group in each resample, an item either agrees or *deviates*. For tw
     apart = |(deviating_i & present_j) | (deviating_j & present_i)|
             - |resamples in which both deviate to the same label|
 
-so most pairs of a stable cluster cost a few words, and no label is looked at.
+For most pairs of a stable cluster this takes a few words per item, and no labels are compared.
 """
 
 from __future__ import annotations
@@ -18,24 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coreclust._utils.jit import kernel, popcount
+from coreclust.evidence._protocol import Counts, Items, Levels, Mask, Rows, Table
 
 
 class PackedLabels(NamedTuple):
-    """Labels of some items, one bit per resample; see `PairCounts` for the methods."""
+    """Labels of some items, one bit per resample; `PairCounts` documents the methods."""
 
     present: NDArray[np.uint64]  # (n_items, n_words)
     deviating: NDArray[np.uint64]  # (n_items, n_words), a subset of present
-    comparable: NDArray[np.uint64]  # (n_items, n_words), deviating with a real label
+    comparable: NDArray[np.uint64]  # (n_items, n_words), deviating with a label other than noise
     planes: NDArray[np.uint64]  # (n_items, n_planes, n_words), rank of the label in binary
 
     @property
     def n_items(self) -> int:
-        """Number of items."""
         return self.present.shape[0]
 
-    def pair_counts(
-        self, first: NDArray[np.intp], second: NDArray[np.intp]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def pair_counts(self, first: Items, second: Items) -> Counts:
         """Return (together, seen), the A and B of the paper, for pairs of items."""
         return _pair_counts(self, first, second)
 
@@ -43,17 +41,17 @@ class PackedLabels(NamedTuple):
         """Return (together, seen) for every pair of items, as square matrices."""
         return _matrix_counts(self)
 
-    def by_deviation(self) -> NDArray[np.intp]:
-        """Return the items, those that deviate least often first."""
+    def by_deviation(self) -> Items:
+        """Return the items, sorted by how often they deviate."""
         return np.argsort(_row_bits(self.deviating), kind="stable")
 
-    def steady_items(self, table: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Mark items that are certain to be free of conflicts with each other.
+    def steady_items(self, table: Table) -> Mask:
+        """Mark items that are certain to have no conflicts with each other.
 
         Items i, j present in p resamples and deviating in v of them were seen together at
-        least ``p_i + p_j - m`` times and apart at most ``v_i + v_j`` times. Under a line
-        ``a B - c`` that stays below ``table[B] + 1``, it is enough that each of the two has
-        ``v <= a (p - m / 2) - c / 2`` and that they were seen together often enough at all.
+        least ``p_i + p_j - m`` times and apart at most ``v_i + v_j`` times. Given a line
+        ``a B - c`` that stays below ``table[B] + 1``, it is sufficient that each of the two has
+        ``v <= a (p - m / 2) - c / 2`` and that they were seen together often enough.
         """
         n_resamples = table.size - 1
         allowed = np.flatnonzero(table >= 0)
@@ -68,52 +66,32 @@ class PackedLabels(NamedTuple):
             deviating <= slope * (present - n_resamples / 2) - offset / 2
         )
 
-    def conflict_rows(
-        self,
-        table: NDArray[np.int64],
-        rows: NDArray[np.intp],
-        candidates: NDArray[np.intp],
-        limit: int,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """List the candidates that each of `rows` is in conflict with."""
+    def conflict_rows(self, table: Table, rows: Items, candidates: Items, limit: int) -> Rows:
         return _conflict_rows(self, table, rows, candidates, limit)
 
-    def conflict_levels(
-        self, tables: NDArray[np.int64], rows: NDArray[np.intp], is_row: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
-        """List the conflicts of `rows` under tables that allow more and more."""
+    def conflict_levels(self, tables: NDArray[np.int64], rows: Items, is_row: Mask) -> Levels:
         return _conflict_levels(self, tables, rows, is_row)
 
-    def extend_conflict_free(
-        self,
-        table: NDArray[np.int64],
-        chosen: NDArray[np.intp],
-        n_chosen: int,
-        queue: NDArray[np.intp],
-    ) -> int:
-        """Append to `chosen` every item of `queue` in conflict with none of it."""
+    def extend_conflict_free(self, table: Table, chosen: Items, n_chosen: int, queue: Items) -> int:
         return _extend_conflict_free(self, table, chosen, n_chosen, queue)
 
     def group_conflicting(
         self,
-        table: NDArray[np.int64],
-        queue: NDArray[np.intp],
+        table: Table,
+        queue: Items,
         groups: NDArray[np.int32],
         sizes: NDArray[np.int64],
         n: int,
     ) -> int:
-        """Put every item of `queue` into a group in which all items are in conflict."""
         return _group_conflicting(self, table, queue, groups, sizes, n)
 
     def count_apart_pairs(
-        self,
-        above: NDArray[np.int64],
-        up_to: NDArray[np.int64],
-        rows: NDArray[np.intp],
-        others: NDArray[np.intp],
-        is_row: NDArray[np.bool_],
+        self, above: Table, up_to: Table, rows: Items, others: Items, is_row: Mask
     ) -> NDArray[np.int64]:
-        """Count, for each item, the `others` it was apart from that often."""
+        """Count, for each item, the `others` it was apart from more than `above`, at most `up_to`.
+
+        Only pairs with at least one of `rows` count. A pair of two rows (`is_row`) counts once.
+        """
         return _count_apart_pairs(self, above, up_to, rows, others, is_row)
 
 
@@ -202,7 +180,7 @@ def _conflict_levels(packed, tables, rows, is_row):
 @kernel
 def _extend_conflict_free(packed, table, chosen, n_chosen, queue):
     for item in queue:
-        # The last chosen deviate most: a conflict is found there first.
+        # The last chosen deviate most, so a conflict is found there first.
         for k in range(n_chosen - 1, -1, -1):
             seen, apart = _seen_apart(packed, item, chosen[k])
             if apart > table[seen]:

@@ -1,4 +1,4 @@
-"""Tests of whether single pairs of items belong together."""
+"""Tests whether single pairs of items belong together."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from scipy.special import bdtr, betaincinv, betaln, xlog1py, xlogy
 from coreclust.evidence._bounds import cooccurrence_estimate
 from coreclust.evidence._guarantees import SEQUENCE_WEIGHT, sequence_evidence
 
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class PairTest:
-    """Tests of whether pairs of items belong together: one number per pair, or arrays.
+    """Result of testing whether pairs of items belong together: numbers, or arrays over pairs.
 
     Attributes
     ----------
@@ -24,13 +27,12 @@ class PairTest:
         The co-occurrence probability, as the cores use it.
     lower, upper : float
         Exact confidence interval of the probability: Clopper-Pearson or, if the number of
-        resamples was chosen by looking at them, that of a confidence sequence. `p_value` is of the
-        same kind.
+        resamples was chosen by looking at the results, a confidence sequence.
     p_value : float
-        Of the hypothesis that the probability is below 1 - alpha: how likely a pair at exactly
-        1 - alpha would be together at least as often as this one was.
+        P-value of the hypothesis that the probability is below 1 - alpha, of the same kind as the
+        interval.
     together : bool
-        Whether that hypothesis is rejected.
+        Whether this hypothesis is rejected.
     n_together, n_seen : int
         The number of resamples in which the two items had the same label, and in which both were
         present.
@@ -72,12 +74,12 @@ def pair_test(
     alpha, confidence : float
         Each pair is tested by itself, at the level ``1 - confidence``.
     anytime : bool, default=False
-        Whether the number of resamples was chosen by looking at them.
+        Whether the number of resamples was chosen by looking at the results.
 
     Returns
     -------
     test : PairTest
-        Of arrays, or of numbers if `together` and `seen` are numbers.
+        With arrays, or with numbers if `together` and `seen` are numbers.
 
     Examples
     --------
@@ -94,38 +96,27 @@ def pair_test(
         lower, upper = _exact_interval(A, B, 1 - confidence)
         p_value = bdtr(B - A, B, alpha) if 0 < alpha < 1 else np.full(A.shape, 1.0 - alpha)
     p_value = np.where(B > 0, p_value, 1.0)
-    found = (
-        cooccurrence_estimate(A, B, n_items),
-        lower,
-        upper,
-        p_value,
-        p_value <= 1 - confidence,
-        A,
-        B,
-    )
+    estimate, rejected = cooccurrence_estimate(A, B, n_items), p_value <= 1 - confidence
+    found = (estimate, lower, upper, p_value, rejected, A, B)
     return PairTest(*(value.item() if value.ndim == 0 else value for value in found))
 
 
-def _exact_interval(
-    A: NDArray[np.int64], B: NDArray[np.int64], level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _exact_interval(A: Ints, B: Ints, level: float) -> tuple[Floats, Floats]:
     """Return the interval of Clopper and Pearson."""
-    # At A = 0 and A = B the beta distribution has lost a parameter, and the bound is 0 or 1.
+    # At A = 0 and A = B the beta distribution is degenerate, and the bound is 0 or 1.
     lower = np.where(A > 0, betaincinv(np.maximum(A, 1), B - A + 1, level / 2), 0.0)
     upper = np.where(A < B, betaincinv(A + 1, np.maximum(B - A, 1), 1 - level / 2), 1.0)
     return lower, upper
 
 
-def _sequence_interval(
-    A: NDArray[np.int64], B: NDArray[np.int64], alpha: float, level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the interval of the confidence sequence, by bisection from A / B outwards."""
+def _sequence_interval(A: Ints, B: Ints, alpha: float, level: float) -> tuple[Floats, Floats]:
+    """Return the interval of the confidence sequence, by bisection between A / B and 0 or 1."""
     center = alpha if 0 < alpha < 1 else 0.5  # of the prior, which must not be a single point
     a, b = SEQUENCE_WEIGHT * (1 - center), SEQUENCE_WEIGHT * center
     mixture = betaln(a + A, b + B - A) - betaln(a, b)
     middle = np.divide(A, B, out=np.full(A.shape, 0.5), where=B > 0)
 
-    def bound(end: float) -> NDArray[np.float64]:
+    def bound(end: float) -> Floats:
         inside, outside = middle.copy(), np.full(A.shape, end)
         for _ in range(60):
             p = (inside + outside) / 2
@@ -136,10 +127,8 @@ def _sequence_interval(
     return bound(0.0), bound(1.0)
 
 
-def _sequence_p_value(
-    A: NDArray[np.int64], B: NDArray[np.int64], alpha: float
-) -> NDArray[np.float64]:
-    """Return a p-value that may be looked at after any number of resamples."""
+def _sequence_p_value(A: Ints, B: Ints, alpha: float) -> Floats:
+    """Return a p-value that holds for all numbers of resamples at once."""
     if not 0 < alpha < 1:
         return np.full(A.shape, 1.0 - alpha)
     p_value = np.exp(-np.maximum(sequence_evidence(B - A, B, alpha), 0.0))

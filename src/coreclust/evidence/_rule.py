@@ -1,4 +1,4 @@
-"""The rule that decides which pairs of items belong together, and the limits of the search."""
+"""Defines the rule that decides about pairs of items, and the limits of the search."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from coreclust._utils.constants import DEFAULT_MAX_MEMORY
 from coreclust._utils.validation import check_noise, is_number
 from coreclust.evidence._bounds import bound_table, least_seen
 from coreclust.evidence._guarantees import GUARANTEES, Bound
-from coreclust.evidence._protocol import Evidence
+from coreclust.evidence._protocol import Evidence, Table
 
 
 @dataclass(frozen=True)
 class CoreRule:
-    """All settings of a search for cores, checked when the rule is made.
+    """All settings of a search for cores. They are checked when the rule is created.
 
     Parameters
     ----------
     alpha, confidence, guarantee, noise, time_limit, max_memory
         As for :class:`~coreclust.CoreClustering`.
     anytime : bool, default=False
-        Whether the confidence must hold although the number of resamples was chosen by looking
-        at them.
+        Whether the confidence must hold for a number of resamples that was chosen by looking at
+        the results.
 
     Examples
     --------
@@ -62,46 +62,35 @@ class CoreRule:
             )
 
     def changed(self, **changes: Any) -> CoreRule:
-        """Return the rule with other settings."""
+        """Return a copy of the rule with some settings changed."""
         return replace(self, **changes)
 
     @property
     def bytes_allowed(self) -> float:
-        """The limit on memory as a number."""
+        """The limit on memory as a number, infinity for None."""
         return math.inf if self.max_memory is None else self.max_memory
 
     @property
     def passes(self) -> Bound:
-        """The bound that decides about a pair if there is a `confidence`."""
+        """The bound that decides about a pair if `confidence` is not None."""
         guarantee = GUARANTEES[self.guarantee]
         return guarantee.passes_anytime if self.anytime else guarantee.passes
 
     def pair_level(self, sizes: NDArray[np.int64]) -> float:
-        """Return the error allowed for one pair inside clusters of some sizes."""
+        """Return the error allowed for one pair, given the sizes of the clusters."""
         confidence = 0.0 if self.confidence is None else self.confidence
         per_pair = GUARANTEES[self.guarantee].per_pair
         return (1 - confidence) / (1 if per_pair else max(count_pairs(sizes), 1))
 
-    def table(self, evidence: Evidence, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how often a pair may be apart, by how often it was seen.
-
-        Parameters
-        ----------
-        evidence : LabelEnsemble or PairEvidence
-        sizes : ndarray of int
-            Of the clusters.
-
-        Returns
-        -------
-        table : ndarray of shape (n_resamples + 1,)
-        """
+    def table(self, evidence: Evidence, sizes: NDArray[np.int64]) -> Table:
+        """Return, for every B, how often a pair may be apart, given the sizes of the clusters."""
         if self.confidence is None:
             return evidence.estimate_table(self.alpha)
         level = self.pair_level(sizes)
         return bound_table(self.alpha, level, evidence.n_resamples, self.passes)
 
     def warn_if_unreachable(self, evidence: Evidence, sizes: NDArray[np.int64]) -> None:
-        """Warn if the resamples are too few for a pair to be an edge."""
+        """Warn if there are too few resamples for any pair to be an edge."""
         m, least = evidence.n_resamples, f"{1 - self.alpha:g}"
         if self.confidence is None:
             if self.alpha > 0 and evidence.estimate_table(self.alpha)[-1] < 0:
@@ -129,7 +118,7 @@ class CoreRule:
             )
 
     def promise(self) -> str:
-        """Return one sentence on what holds for the pairs of a core."""
+        """Return a sentence that states what holds for the pairs of a core."""
         least = f"{1 - self.alpha:g}"
         if self.confidence is None:
             return (
@@ -140,14 +129,14 @@ class CoreRule:
         return sentence.format(confidence=f"{100 * self.confidence:g} %", least=least)
 
     def describe(self) -> str:
-        """Return the confidence and what it is about, in a few words."""
+        """Return the confidence and its guarantee, in a few words."""
         if self.confidence is None:
             return "none: the estimate itself is compared with 1 - alpha"
         return f"{self.confidence:g}, {self.guarantee}"
 
 
 def count_pairs(sizes: NDArray[np.int64]) -> int:
-    """Return the number of pairs inside clusters of some sizes."""
+    """Return the number of pairs within clusters of the given sizes."""
     return int((sizes * (sizes - 1) // 2).sum())
 
 

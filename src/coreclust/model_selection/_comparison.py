@@ -41,9 +41,8 @@ class AlgorithmComparison:
     --------
     >>> from sklearn.datasets import load_iris
     >>> from coreclust.model_selection import compare_algorithms
-    >>> comparison = compare_algorithms(
-    ...     load_iris().data, ("kmeans", "hclust"), n_clusters=3, n_resamples=50, random_state=0
-    ... )
+    >>> X = load_iris().data
+    >>> comparison = compare_algorithms(X, ("kmeans", "hclust"), n_clusters=3, n_resamples=50)
     >>> comparison.names, comparison.agreement.shape
     (['kmeans', 'hclust'], (2, 2))
     """
@@ -97,6 +96,7 @@ def compare_algorithms(
     n_resamples: int = 1000,
     resampling: Any = "bootstrap",
     confidence: float | None = None,
+    guarantee: str = "simultaneous",
     n_jobs: int | None = None,
     random_state: int | None = None,
     verbose: int = 0,
@@ -114,7 +114,7 @@ def compare_algorithms(
         Number of clusters for algorithms given by name.
     y : array-like of shape (n_items,), default=None
         Classes, used for classifiers and for the purity of clusters and cores.
-    alpha, n_resamples, resampling, confidence, n_jobs, verbose
+    alpha, n_resamples, resampling, confidence, guarantee, n_jobs, verbose
         As for :class:`~coreclust.CoreClustering`. `resampling` must not be a
         `KnownDistribution`.
     random_state : int, default=None
@@ -134,9 +134,7 @@ def compare_algorithms(
     >>> from sklearn.datasets import load_iris
     >>> from coreclust.model_selection import compare_algorithms
     >>> X = load_iris().data
-    >>> found = compare_algorithms(
-    ...     X, ["kmeans", "hclust"], n_clusters=3, n_resamples=100, random_state=0
-    ... )
+    >>> found = compare_algorithms(X, ["kmeans", "hclust"], n_clusters=3, n_resamples=100)
     >>> found.table()[["algorithm", "clusters"]].values.tolist()
     [['kmeans', 3], ['hclust', 3]]
     """
@@ -155,6 +153,7 @@ def compare_algorithms(
             n_resamples=n_resamples,
             resampling=resampling,
             confidence=confidence,
+            guarantee=guarantee,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,

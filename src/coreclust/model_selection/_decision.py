@@ -16,21 +16,10 @@ def gains(
     *,
     less_is_better: bool = True,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compare the shares of the data with those of null datasets, as log odds.
+    """Return the gain and the p-value at each k; see :func:`select_n_clusters` for both.
 
-    Parameters
-    ----------
-    measured : ndarray of shape (n_k,)
-    null_measured : ndarray of shape (n_nulls, n_k)
-    n_items : int
-    less_is_better : bool, default=True
-        Whether a smaller share means a more stable clustering.
-
-    Returns
-    -------
-    gain : ndarray of shape (n_k,)
-    p_value : ndarray of shape (n_k,)
-        The p-value of the lead over the other k, for each k separately.
+    `measured` holds the shares of the data at each k, `null_measured` those of each null dataset.
+    `less_is_better` states whether a smaller share means a more stable clustering.
     """
     if not less_is_better:
         measured, null_measured = 1 - measured, 1 - null_measured

@@ -16,22 +16,11 @@ _PAIRS = 20_000  # keeps the standard error of the proportion below 0.4 %
 
 @dataclass(frozen=True)
 class Measures:
-    """Measures of the stability of a clustering.
+    """Measures of the stability of a clustering."""
 
-    Attributes
-    ----------
-    weak_fraction : float
-        Share of the items that are in no core, the criterion of the paper.
-    mean_jaccard : float
-        Jaccard similarity of a cluster with the most similar cluster of a resample, averaged over
-        resamples and then over clusters.
-    ambiguous_pairs : float
-        Share of the pairs of items that are neither clearly together nor clearly apart.
-    """
-
-    weak_fraction: float
-    mean_jaccard: float
-    ambiguous_pairs: float
+    weak_fraction: float  # share of the items that are in no core, the criterion of the paper
+    mean_jaccard: float  # as in jaccard_stability, averaged over the clusters
+    ambiguous_pairs: float  # proportion of ambiguous pairs
 
 
 def measure(fitted: CoreClustering) -> Measures:

@@ -181,34 +181,30 @@ def select_n_clusters(
 
     Notes
     -----
-    Stability alone does not determine the number of clusters. Two halves of a uniform cloud are
-    found again more reliably than ten parts of it, so the raw measures favor a small k. They
-    also depend on n, on the shape of the data and on the algorithm. All of that is the same for
-    a null dataset in the same box, so the difference to it is informative. This is the idea of
-    the gap statistic [1]_, applied to stability as in [2]_ and [3]_.
+    The raw measures favor a small k, and depend on n, on the shape of the data and on the
+    algorithm. All of that is the same for a null dataset in the same box, so the difference to it
+    is informative. This is the idea of the gap statistic [1]_, applied to stability as in [2]_ and
+    [3]_.
 
     The three measures are shares. They are compared as log odds, with half an item added on both
-    sides, because a difference near 0 means more than the same difference near one half. With
-    L(k) the log odds of the data and M(k) the mean log odds of R null datasets,
-    ``gain(k) = M(k) - L(k)``. If there is structure, a wrong number of clusters cuts through it
-    and is *less* stable than chance. This is evidence as well, so the test statistic is the
-    gain of k plus the mean deficit of the other k,
+    sides. With L(k) the log odds of the data and M(k) the mean log odds of R null datasets,
+    ``gain(k) = M(k) - L(k)``. If there is structure, a wrong number of clusters is *less* stable
+    than chance. The test statistic therefore adds the mean deficit of the other k,
     ``lead(k) = gain(k) - mean of min(gain(j), 0) over j != k``. The lead of the data is compared
-    with those of the null datasets by Student's t distribution with R - 1 degrees of freedom, as
-    a new observation with R earlier ones. The standard deviation is at least the binomial error
-    of n items, so that a few items are never significant. Of the k with a p-value of at most
-    `level` and a weak fraction of at most `max_weak`, the one with the largest gain is
+    with those of the null datasets by Student's t distribution with R - 1 degrees of freedom. The
+    standard deviation is at least the binomial error of n items. Of the k with a p-value of at
+    most `level` and a weak fraction of at most `max_weak`, the one with the largest gain is
     recommended.
 
     The p-values hold for each k separately. They are not corrected for the number of k, because
     the condition on the weak fraction excludes most chance results at larger k. With both at
     their defaults and k from 2 to 8, 6 % of 2040 datasets without structure got a recommendation.
 
-    Limitations: nested groups have more than one correct answer, and the one with the largest
-    gain is returned. Data that is denser in the middle than a box, such as a single Gaussian, is
-    usually *less* stable than the null data, so the answer is 1. Clusters that overlap strongly,
-    or that are much smaller than the others, may be missed. The answer 1 means that structure
-    was not shown, not that its absence was shown.
+    Limitations: for nested groups, the answer with the largest gain is returned. Data that is
+    denser in the middle than a box, such as a single Gaussian, is usually *less* stable than the
+    null data, so the answer is 1. Clusters that overlap strongly, or that are much smaller than
+    the others, may be missed. The answer 1 means that structure was not shown, not that its
+    absence was shown.
 
     References
     ----------
@@ -263,26 +259,11 @@ def select_n_clusters(
     progress.close()
     measured = {name: _pick(found[:1], name)[0] for name in CRITERIA}
     null_measures = {name: _pick(found[1:], name) for name in CRITERIA}
-    less = CRITERIA[criterion]
-    gain, p_value = gains(
-        measured[criterion], null_measures[criterion], len(items), less_is_better=less
-    )
-    chosen, reason = decide(
-        ks, measured, null_measures, gain, p_value, criterion=criterion, level=level, most=max_weak
-    )
-    return ClusterNumber(
-        n_clusters=chosen,
-        reason=reason,
-        k=ks,
-        measured=measured,
-        null_measures=null_measures,
-        gain=gain,
-        p_value=p_value,
-        criterion=criterion,
-        null=null,
-        n_items=len(items),
-        n_items_given=len(data),
-    )
+    shares = measured[criterion], null_measures[criterion]
+    gain, p_value = gains(*shares, len(items), less_is_better=CRITERIA[criterion])
+    compared = (ks, measured, null_measures, gain, p_value)
+    chosen, reason = decide(*compared, criterion=criterion, level=level, most=max_weak)
+    return ClusterNumber(chosen, reason, *compared, criterion, null, len(items), len(data))
 
 
 def _factory(estimator: Any) -> Callable[[int], Any]:

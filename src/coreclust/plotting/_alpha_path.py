@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _N_MARKERS = 7  # per line
 
 
+@dataclass(eq=False, repr=False)
 class AlphaPathDisplay:
     """Plot of the weak fraction against alpha, one line per cluster.
 
@@ -49,19 +51,11 @@ class AlphaPathDisplay:
     (2, 3)
     """
 
-    def __init__(
-        self,
-        alphas: NDArray[np.float64],
-        weak_fractions: NDArray[np.float64],
-        overall: NDArray[np.float64],
-        cluster_names: NDArray[Any],
-        alpha: float | None = None,
-    ) -> None:
-        self.alphas = alphas
-        self.weak_fractions = weak_fractions
-        self.overall = overall
-        self.cluster_names = cluster_names
-        self.alpha = alpha
+    alphas: NDArray[np.float64]
+    weak_fractions: NDArray[np.float64]
+    overall: NDArray[np.float64]
+    cluster_names: NDArray[Any]
+    alpha: float | None = None
 
     @classmethod
     def from_estimator(
@@ -103,17 +97,10 @@ class AlphaPathDisplay:
         step = max(self.alphas.size // _N_MARKERS, 1)
         for cluster, name in enumerate(self.cluster_names):
             look = look_of(cluster)
-            (line,) = ax.plot(
-                self.alphas,
-                self.weak_fractions[:, cluster],
-                color=look.color,
-                linestyle=look.dashes,
-                linewidth=1.3,
-                marker=look.marker,
-                markersize=4.5,
-                markevery=(cluster % step, step),  # at other places than on other lines
-                clip_on=False,
-            )
+            style = {"color": look.color, "linestyle": look.dashes, "linewidth": 1.3}
+            # The markers are at other places than on other lines.
+            style |= {"marker": look.marker, "markersize": 4.5, "markevery": (cluster % step, step)}
+            (line,) = ax.plot(self.alphas, self.weak_fractions[:, cluster], clip_on=False, **style)
             handles.append(line)
             texts.append(f"cluster {plain(name)}")
         (line,) = ax.plot(self.alphas, self.overall, color="0.35", linewidth=3, zorder=1.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from coreclust.core_clustering import CoreClustering
 
 
+@dataclass(eq=False, repr=False)
 class ClusterSizesDisplay:
     """Bar plot of the number of core and weak items of each cluster, and of trimmed items.
 
@@ -53,17 +55,10 @@ class ClusterSizesDisplay:
     150
     """
 
-    def __init__(
-        self,
-        core: NDArray[np.int64],
-        weak: NDArray[np.int64],
-        n_trimmed: int,
-        cluster_names: NDArray[Any],
-    ) -> None:
-        self.core = core
-        self.weak = weak
-        self.n_trimmed = n_trimmed
-        self.cluster_names = cluster_names
+    core: NDArray[np.int64]
+    weak: NDArray[np.int64]
+    n_trimmed: int
+    cluster_names: NDArray[Any]
 
     @classmethod
     def from_estimator(cls, estimator: CoreClustering, *, ax: Any = None) -> ClusterSizesDisplay:
@@ -100,7 +95,10 @@ class ClusterSizesDisplay:
         if self.n_trimmed:
             names.append("trimmed")
             ax.barh(len(rows), self.n_trimmed, color=TRIMMED_FACE, edgecolor=TRIMMED_COLOR)
-        self._write_numbers(ax)
+            ax.text(self.n_trimmed, len(rows), f" {self.n_trimmed:,}", va="center", fontsize=8)
+        for row, (core, weak) in enumerate(zip(self.core, self.weak, strict=True)):
+            text = f" {core:,} + {weak:,}" if weak else f" {core:,}"
+            ax.text(core + weak, row, text, va="center", fontsize=8)
         ax.set_yticks(np.arange(len(names)), names, fontsize=9)
         ax.tick_params(axis="y", length=0)
         ax.invert_yaxis()
@@ -110,10 +108,3 @@ class ClusterSizesDisplay:
         status_legend(ax, with_trimmed=self.n_trimmed > 0)
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-    def _write_numbers(self, ax: Any) -> None:
-        for row, (core, weak) in enumerate(zip(self.core, self.weak, strict=True)):
-            text = f" {core:,} + {weak:,}" if weak else f" {core:,}"
-            ax.text(core + weak, row, text, va="center", fontsize=8)
-        if self.n_trimmed:
-            ax.text(self.n_trimmed, len(self.core), f" {self.n_trimmed:,}", va="center", fontsize=8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ _MAX_ITEMS = 1500
 _MIN_LABEL_GAP = 0.035  # between the names of two clusters, as a share of the axis
 
 
+@dataclass(eq=False, repr=False)
 class CooccurrenceDisplay:
     """Heat map of the probability that two items are clustered together.
 
@@ -50,17 +52,10 @@ class CooccurrenceDisplay:
     (150, 150)
     """
 
-    def __init__(
-        self,
-        matrix: NDArray[np.float64],
-        clusters: NDArray[np.int64],
-        cluster_names: NDArray[Any],
-        n_items: int,
-    ) -> None:
-        self.matrix = matrix
-        self.clusters = clusters
-        self.cluster_names = cluster_names
-        self.n_items = n_items
+    matrix: NDArray[np.float64]
+    clusters: NDArray[np.int64]
+    cluster_names: NDArray[Any]
+    n_items: int
 
     @classmethod
     def from_estimator(

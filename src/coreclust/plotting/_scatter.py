@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from coreclust.core_clustering import CoreClustering
 
 
+@dataclass(eq=False, repr=False)
 class CoreClusterDisplay:
     """Scatter plot of a core clustering.
 
@@ -49,19 +51,11 @@ class CoreClusterDisplay:
     >>> display.figure_.savefig("cores.png")  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        positions: NDArray[np.float64],
-        labels: NDArray[np.int64],
-        reference_labels: NDArray[np.int64],
-        cluster_names: NDArray[Any],
-        axis_names: tuple[str, str],
-    ) -> None:
-        self.positions = positions
-        self.labels = labels
-        self.reference_labels = reference_labels
-        self.cluster_names = cluster_names
-        self.axis_names = axis_names
+    positions: NDArray[np.float64]
+    labels: NDArray[np.int64]
+    reference_labels: NDArray[np.int64]
+    cluster_names: NDArray[Any]
+    axis_names: tuple[str, str]
 
     @classmethod
     def from_estimator(
@@ -98,24 +92,24 @@ class CoreClusterDisplay:
             axis_names = ("", "")
         else:
             places, axis_names = project(estimator, X)
-        display = cls(
-            places,
-            estimator.labels_,
-            estimator.reference_labels_,
-            estimator.cluster_names_,
-            axis_names,
-        )
-        return display.plot(ax=ax)
+        labels, reference = estimator.labels_, estimator.reference_labels_
+        return cls(places, labels, reference, estimator.cluster_names_, axis_names).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> CoreClusterDisplay:
         """Draw on `ax`, or on a new figure if it is None."""
         if ax is None:
             ax = new_axes()
+        from matplotlib.legend_handler import HandlerTuple
+
         size, edge = _marker_size(len(self.positions))
+        handles: list[tuple[Any, ...]] = []  # a filled and an open marker per cluster
+        texts: list[str] = []
         for cluster, name in enumerate(self.cluster_names):
             core = self.labels == cluster
             weak = (self.reference_labels == cluster) & ~core
             look = look_of(cluster)
+            handles.append((_marker(look.marker, look.color, look.color),))
+            texts.append(f"{plain(name)}: {core.sum()} core")
             style = {"marker": look.marker, "edgecolors": look.color, "linewidths": edge, "s": size}
             ax.scatter(
                 *self.positions[core].T,
@@ -124,6 +118,8 @@ class CoreClusterDisplay:
                 **style,
             )
             if weak.any():
+                handles[-1] += (_marker(look.marker, look.color, "white"),)
+                texts[-1] += f", {weak.sum()} weak"
                 # On top, because weak items are fewer and of more interest.
                 ax.scatter(
                     *self.positions[weak].T,
@@ -134,39 +130,22 @@ class CoreClusterDisplay:
                 )
         trimmed = self.reference_labels < 0
         if trimmed.any():
+            handles.append((_marker("*", TRIMMED_COLOR, TRIMMED_COLOR),))
+            texts.append(f"{trimmed.sum()} trimmed")
             ax.scatter(
                 *self.positions[trimmed].T,
                 marker="*",
                 c=TRIMMED_COLOR,
                 s=1.4 * size,
                 linewidths=0,
-                label=f"{trimmed.sum()} trimmed",
+                label=texts[-1],
             )
         ax.set(xlabel=plain(self.axis_names[0], 60), ylabel=plain(self.axis_names[1], 60))
         tidy(ax)
-        self._legend(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
-
-    def _legend(self, ax: Any) -> None:
-        """Add one row per cluster, with a filled and an open marker."""
-        from matplotlib.legend_handler import HandlerTuple
-
-        handles, texts = [], []
-        for cluster, name in enumerate(self.cluster_names):
-            look = look_of(cluster)
-            n_core = int((self.labels == cluster).sum())
-            n_weak = int((self.reference_labels == cluster).sum()) - n_core
-            filled = _marker(look.marker, look.color, look.color)
-            hollow = _marker(look.marker, look.color, "white")
-            handles.append((filled, hollow) if n_weak else (filled,))
-            texts.append(f"{plain(name)}: {n_core} core" + (f", {n_weak} weak" if n_weak else ""))
-        n_trimmed = int((self.reference_labels < 0).sum())
-        if n_trimmed:
-            handles.append((_marker("*", TRIMMED_COLOR, TRIMMED_COLOR),))
-            texts.append(f"{n_trimmed} trimmed")
         pairs = {tuple: HandlerTuple(ndivide=2, pad=0.4)}
         side_legend(ax, handles, texts, handler_map=pairs, title="cluster", alignment="left")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
 
 
 def _marker(shape: str, edge: str, face: str) -> Any:

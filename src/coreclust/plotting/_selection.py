@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ _TITLES = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class ClusterNumberDisplay:
     """Plot of the stability at each number of clusters, for the data and for null data.
 
@@ -51,19 +53,11 @@ class ClusterNumberDisplay:
     >>> display.figure_.savefig("number.png")  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        k: NDArray[np.int64],
-        measured: NDArray[np.float64],
-        null_measures: NDArray[np.float64],
-        n_clusters: int | None,
-        title: str,
-    ) -> None:
-        self.k = k
-        self.measured = measured
-        self.null_measures = null_measures
-        self.n_clusters = n_clusters
-        self.title = title
+    k: NDArray[np.int64]
+    measured: NDArray[np.float64]
+    null_measures: NDArray[np.float64]
+    n_clusters: int | None
+    title: str
 
     @classmethod
     def from_selection(cls, number: ClusterNumber, *, ax: Any = None) -> ClusterNumberDisplay:
@@ -95,32 +89,16 @@ class ClusterNumberDisplay:
         middle = self.null_measures.mean(axis=0)
         # Bars and not a band, which would have no width if there is a single k.
         (chance,) = ax.plot(self.k, middle, "s--", color="0.35", markerfacecolor="white", ms=5)
-        ax.errorbar(
-            self.k,
-            middle,
-            yerr=[middle - least, most - middle],
-            fmt="none",
-            ecolor="0.6",
-            elinewidth=5,
-            alpha=0.6,
-            zorder=1,
-        )
+        bars = {"fmt": "none", "ecolor": "0.6", "elinewidth": 5, "alpha": 0.6, "zorder": 1}
+        ax.errorbar(self.k, middle, yerr=[middle - least, most - middle], **bars)
         (data,) = ax.plot(self.k, self.measured, "o-", color=COLORS[0], zorder=3)
         handles, texts = [data, chance], ["data", "null data:\nmean and range"]
         chosen = np.flatnonzero(self.k == self.n_clusters)
         if chosen.size:
-            (ring,) = ax.plot(
-                self.k[chosen],
-                self.measured[chosen],
-                "o",
-                ms=13,
-                markerfacecolor="none",
-                markeredgecolor=COLORS[1],
-                markeredgewidth=2,
-                linestyle="none",
-                zorder=4,
-                clip_on=False,
-            )
+            look = {"ms": 13, "markerfacecolor": "none", "linestyle": "none"}
+            look |= {"markeredgecolor": COLORS[1], "markeredgewidth": 2}
+            x, y = self.k[chosen], self.measured[chosen]
+            (ring,) = ax.plot(x, y, "o", zorder=4, clip_on=False, **look)
             handles.append(ring)
             texts.append(f"recommended: {self.n_clusters}")
         ax.set(xlabel="number of clusters", ylabel=self.title, ylim=(-0.03, 1.03))
@@ -133,6 +111,7 @@ class ClusterNumberDisplay:
         return self
 
 
+@dataclass(eq=False, repr=False)
 class ComparisonDisplay:
     """Plot of the weak fraction of several algorithms and of their agreement.
 
@@ -160,15 +139,9 @@ class ComparisonDisplay:
     >>> display.figure_.savefig("comparison.png")  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        names: list[str],
-        weak_fraction: NDArray[np.float64],
-        agreement: NDArray[np.float64],
-    ) -> None:
-        self.names = names
-        self.weak_fraction = weak_fraction
-        self.agreement = agreement
+    names: list[str]
+    weak_fraction: NDArray[np.float64]
+    agreement: NDArray[np.float64]
 
     @classmethod
     def from_comparison(cls, comparison: AlgorithmComparison) -> ComparisonDisplay:
@@ -197,13 +170,8 @@ class ComparisonDisplay:
             bars.annotate(
                 percent(share), (share, row), xytext=(4, 0), textcoords="offset points", va="center"
             )
-        bars.set(
-            yticks=np.arange(n),
-            yticklabels=names,
-            xlim=(0, 1),
-            ylim=(n - 0.5, -0.5),
-            xlabel="share of weak items",
-        )
+        bars.set(yticks=np.arange(n), yticklabels=names, ylim=(n - 0.5, -0.5))
+        bars.set(xlabel="share of weak items", xlim=(0, 1))
         tidy(bars)
         table.imshow(self.agreement, cmap="Blues", vmin=0, vmax=1, aspect="auto")
         for i in range(n):

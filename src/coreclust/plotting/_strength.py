@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ _N_BINS = 40
 _TALLEST = 0.85  # height of the highest bar, as a share of the distance between rows
 
 
+@dataclass(eq=False, repr=False)
 class StrengthDisplay:
     """Histograms of the strength of core and weak items, one row per cluster.
 
@@ -50,17 +52,10 @@ class StrengthDisplay:
     True
     """
 
-    def __init__(
-        self,
-        strengths: NDArray[np.float64],
-        labels: NDArray[np.int64],
-        reference_labels: NDArray[np.int64],
-        cluster_names: NDArray[Any],
-    ) -> None:
-        self.strengths = strengths
-        self.labels = labels
-        self.reference_labels = reference_labels
-        self.cluster_names = cluster_names
+    strengths: NDArray[np.float64]
+    labels: NDArray[np.int64]
+    reference_labels: NDArray[np.int64]
+    cluster_names: NDArray[Any]
 
     @classmethod
     def from_estimator(cls, estimator: CoreClustering, *, ax: Any = None) -> StrengthDisplay:
@@ -90,27 +85,20 @@ class StrengthDisplay:
         n_clusters = len(self.cluster_names)
         if ax is None:
             ax = new_axes(height=min(max(1.2 + 0.5 * n_clusters, 2.6), 30))
-        edges = self._bins()
+        known = self.strengths[np.isfinite(self.strengths)]
+        lowest = np.floor(10 * known.min(initial=0.9)) / 10
+        edges = np.linspace(min(lowest, 0.9), 1, _N_BINS + 1)
         for row in range(n_clusters):
             self._draw_row(ax, row, edges)
         ax.set_yticks(np.arange(n_clusters), [plain(name) for name in self.cluster_names])
         ax.tick_params(axis="y", length=0, labelsize=9)
-        ax.set(
-            xlabel="strength",
-            ylabel="cluster",
-            xlim=(edges[0], edges[-1]),
-            ylim=(max(n_clusters, 1) - 0.9, -1),
-        )
+        ax.set(xlabel="strength", xlim=(edges[0], edges[-1]))
+        ax.set(ylabel="cluster", ylim=(max(n_clusters, 1) - 0.9, -1))
         tidy(ax)
         ax.spines["left"].set_visible(False)
         status_legend(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-    def _bins(self) -> NDArray[np.float64]:
-        known = self.strengths[np.isfinite(self.strengths)]
-        lowest = np.floor(10 * known.min(initial=0.9)) / 10
-        return np.linspace(min(lowest, 0.9), 1, _N_BINS + 1)
 
     def _draw_row(self, ax: Any, row: int, edges: NDArray[np.float64]) -> None:
         member = (self.reference_labels == row) & np.isfinite(self.strengths)
@@ -120,17 +108,9 @@ class StrengthDisplay:
         scale = _TALLEST / max((core + weak).max(), 1)
         color = look_of(row).color
         core_top, weak_top = row - scale * core, row - scale * (core + weak)
-        filled = core > 0
         look = {"width": np.diff(edges)[0], "align": "edge", "edgecolor": color, "linewidth": 0.6}
-        lefts = edges[:-1]
-        ax.bar(lefts[filled], core_top[filled] - row, bottom=row, color=color, **look)
-        open_ = weak > 0
-        ax.bar(
-            lefts[open_],
-            (weak_top - core_top)[open_],
-            bottom=core_top[open_],
-            color="white",
-            hatch=WEAK_HATCH,
-            **look,
-        )
+        lefts, has_core, has_weak = edges[:-1], core > 0, weak > 0
+        ax.bar(lefts[has_core], core_top[has_core] - row, bottom=row, color=color, **look)
+        look |= {"color": "white", "hatch": WEAK_HATCH, "bottom": core_top[has_weak]}
+        ax.bar(lefts[has_weak], (weak_top - core_top)[has_weak], **look)
         ax.axhline(row, color="0.6", linewidth=0.6, zorder=0.5)

@@ -57,12 +57,13 @@ def new_axes(width: float = 7.0, height: float = 4.4) -> Any:
 
 def side_legend(ax: Any, handles: Sequence[Any], labels: Sequence[str], **options: Any) -> None:
     """Put a legend to the right of the axes; cut it if it is too long."""
+    from matplotlib.lines import Line2D
+
     n_rows = len(labels)
-    handles, labels = list(handles), list(labels)
     small = n_rows > _LARGE_LEGEND
     if n_rows > _LARGEST_LEGEND:
         kept = _LARGEST_LEGEND - 1
-        handles = [*handles[:kept], _nothing()]
+        handles = [*handles[:kept], Line2D([], [], linestyle="")]
         labels = [*labels[:kept], f"… and {n_rows - kept} more"]
     ax.legend(
         handles,
@@ -95,9 +96,3 @@ def status_legend(ax: Any, *, with_trimmed: bool = False) -> None:
 def tidy(ax: Any) -> None:
     """Remove the top and right lines of the frame."""
     ax.spines[["top", "right"]].set_visible(False)
-
-
-def _nothing() -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], linestyle="")

@@ -6,6 +6,7 @@ import math
 import numbers
 import platform
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,10 +47,8 @@ def lay_out(fitted: CoreClustering, X: Any, positions: ArrayLike | None) -> Layo
     if X is not None:
         return _from_data(fitted, X)
     if fitted._frame is not None:
-        try:
+        with suppress(TypeError, ValueError):  # for instance, columns that are not numbers
             return _from_data(fitted, fitted._frame)
-        except (TypeError, ValueError):  # for instance, columns that are not numbers
-            pass
     strengths = np.nan_to_num(fitted.strengths_)
     clusters = np.where(fitted.reference_labels_ < 0, fitted.n_clusters_, fitted.reference_labels_)
     # Multiples of the golden ratio spread the items of a cluster evenly, without randomness.
@@ -170,8 +169,7 @@ def shown_items(fitted: CoreClustering) -> NDArray[np.intp]:
 
 def cluster_rows(fitted: CoreClustering) -> list[dict[str, Any]]:
     """Return the rows of the table of clusters."""
-    summary = fitted.summary()
-    together = [float(share) for share in summary["all_together"]]
+    together = fitted.summary()["all_together"].tolist()
     return [
         {
             "code": place,
@@ -180,7 +178,7 @@ def cluster_rows(fitted: CoreClustering) -> list[dict[str, Any]]:
             "n_core": core.n_core,
             "n_weak": core.n_weak,
             "weak_fraction": core.n_weak / core.n_items,
-            "together": share if share == share else None,
+            "together": None if math.isnan(share) else share,
             "bound": core.upper_bound,
             "optimal": core.optimal,
         }
@@ -196,10 +194,7 @@ def how_made(fitted: CoreClustering, path: CorePath) -> list[tuple[str, str]]:
     if on_path:
         proof += f"; not all cores at {on_path} of the {path.values.size} alphas of the slider"
     limit = "none" if fitted.time_limit is None else f"{fitted.time_limit:g} s"
-    versions = (
-        f"coreclust {__version__}, scikit-learn {sklearn.__version__}, "
-        f"numpy {np.__version__}, Python {platform.python_version()}"
-    )
+    versions = f"coreclust {__version__}, scikit-learn {sklearn.__version__}"
     rows = [
         ("Items", f"{fitted.labels_.size:,}"),
         ("Features", f"{fitted.n_features_in_:,}" if hasattr(fitted, "n_features_in_") else ""),
@@ -214,7 +209,7 @@ def how_made(fitted: CoreClustering, path: CorePath) -> list[tuple[str, str]]:
         ("Proven to be largest possible", proof),
         ("Time limit of the search", limit),
         ("Engine", fitted.engine_),
-        ("Versions", versions),
+        ("Versions", f"{versions}, numpy {np.__version__}, Python {platform.python_version()}"),
     ]
     return [(name, clean(text)) for name, text in rows if text]
 

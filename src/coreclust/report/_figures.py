@@ -21,29 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a report.
+    """A figure of a report."""
 
-    Attributes
-    ----------
-    name : str
-        Its id in the page.
-    title, caption : str
-        The texts above and below it.
-    alt : str
-        Its description for readers who cannot see it.
-    draw : callable
-        Takes the fitted estimator, its path, the layout and the shown items, and returns a
-        display of :mod:`coreclust.plotting`.
-    chart : str, default=""
-        The CSS classes of the interactive chart that `report.js` draws instead, if there is one.
-        The picture is then shown only where JavaScript is off.
-    """
-
-    name: str
-    title: str
-    caption: str
-    alt: str
+    name: str  # its id in the page
+    title: str  # above it
+    caption: str  # below it
+    alt: str  # its description for readers who cannot see it
+    # Takes the fitted estimator, its path, the layout and the shown items; returns a display.
     draw: Callable[[CoreClustering, CorePath, Layout, NDArray[np.intp]], Any]
+    # The CSS classes of the interactive chart that report.js draws instead, if there is one. The
+    # picture is then shown only where JavaScript is off.
     chart: str = ""
 
 
@@ -95,12 +82,11 @@ def draw_figures(
     fitted: CoreClustering, path: CorePath, layout: Layout, items: NDArray[np.intp]
 ) -> list[tuple[Figure, str]]:
     """Return each figure with its picture, as a data URL."""
-    return [
-        (figure, _data_url(figure.draw(fitted, path, layout, items).figure_)) for figure in FIGURES
-    ]
-
-
-def _data_url(drawn: Any) -> str:
-    stream = BytesIO()
-    drawn.savefig(stream, format="png", dpi=110, metadata={"Software": None})
-    return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()
+    pictures = []
+    for figure in FIGURES:
+        stream = BytesIO()
+        drawn = figure.draw(fitted, path, layout, items).figure_
+        drawn.savefig(stream, format="png", dpi=110, metadata={"Software": None})
+        encoded = base64.b64encode(stream.getvalue()).decode()
+        pictures.append((figure, f"data:image/png;base64,{encoded}"))
+    return pictures

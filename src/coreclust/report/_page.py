@@ -24,15 +24,8 @@ if TYPE_CHECKING:
 
 # Lighter than the colors of plots, for the dark color scheme.
 _DARK_COLORS = ("#4aa3df", "#f07b2e", "#2cc295", "#e39ac2", "#f0b429", "#8fd0f5", "#e8e8e8")
-_DEFAULT_TITLE = "Core clusters"
 # In a script element, these could end the element or, in old browsers, a line of code.
-_ESCAPES = {
-    "<": "\\u003c",
-    ">": "\\u003e",
-    "&": "\\u0026",
-    "\u2028": "\\u2028",
-    "\u2029": "\\u2029",
-}
+_UNSAFE = "<>&\u2028\u2029"
 
 
 def write_report(
@@ -118,7 +111,7 @@ def report_html(
     n_cut = sum(isinstance(names[i], str) and len(names[i]) > content.MAX_TEXT for i in items)
     script, style = _asset("report.js"), _asset("report.css") + _palette()
     return environment.get_template("report.html").render(
-        title=content.clean(shorten(title, 120)) if title else _DEFAULT_TITLE,
+        title=content.clean(shorten(title, 120)) if title else "Core clusters",
         headline=content.clean(headline(fitted)),
         explanation=content.clean(explanation(fitted)),
         fitted=fitted,
@@ -190,8 +183,8 @@ def _palette() -> str:
 
 def _as_script_data(data: Any) -> Any:
     text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    for letter, escape in _ESCAPES.items():
-        text = text.replace(letter, escape)
+    for letter in _UNSAFE:
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
     return _trusted(text)
 
 
@@ -203,10 +196,9 @@ def _trusted(text: str) -> Any:
 
 def _policy(scripts: list[str], style: str) -> str:
     """Return the content security policy: only our scripts and style, and embedded pictures."""
-    sources = " ".join(_hash(script) for script in scripts)
     return (
-        f"default-src 'none'; script-src {sources}; style-src {_hash(style)}; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {' '.join(map(_hash, scripts))}; "
+        f"style-src {_hash(style)}; img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 

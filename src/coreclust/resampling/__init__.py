@@ -1,4 +1,4 @@
-"""Resampling schemes: which items a resample holds, and which of them it labels."""
+"""Resampling schemes, which draw the items of a resample and choose which items it labels."""
 
 from coreclust.resampling._bootstrap import Bootstrap, SmoothedBootstrap
 from coreclust.resampling._check import check_resampling, required_resamples

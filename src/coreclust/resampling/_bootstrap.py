@@ -1,4 +1,4 @@
-"""Bootstraps: n of n items, drawn with replacement."""
+"""Defines the bootstraps, which draw n of n items with replacement."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Bootstrap(Scheme):
     Parameters
     ----------
     label : {"drawn", "all", "oob"}, default="drawn"
-        The items that get a label in a resample: those drawn, as in the paper; all of them, by
+        The items that are labeled in a resample: those drawn, as in the paper; all items, by
         the `predict` of the estimator fitted to those drawn, so that every pair is seen in every
-        resample, 2.5 times as often; or only those not drawn (out of bag), which is the honest
-        choice for a classifier.
+        resample; or only those not drawn (out of bag), which avoids the bias of a classifier
+        towards its training items.
 
     Examples
     --------
@@ -37,17 +37,14 @@ class Bootstrap(Scheme):
         self.label = check_label(label)
 
     def draw(self, n_units: int, seeds: np.random.SeedSequence) -> NDArray[np.int64]:
-        """Return the rows of one resample, with repetitions."""
         return draw_rows(n_units, seed_word(seeds))
 
     def counts(self, n_units: int, resamples: list[np.random.SeedSequence]) -> NDArray[np.int32]:
-        """Return how often each row is in each of some resamples, as `draw` draws them."""
         if not self._draws_like(Bootstrap):
             return super().counts(n_units, resamples)
         return count_rows(n_units, seed_words(resamples))
 
     def pair_share(self, n_units: int) -> float:
-        """Return the share of resamples in which a pair is labeled, on average."""
         if not self._draws_like(Bootstrap):
             return super().pair_share(n_units)
         neither = (1 - 2 / n_units) ** n_units
@@ -55,19 +52,18 @@ class Bootstrap(Scheme):
         return {"drawn": both, "all": 1.0, "oob": neither}[self.label]
 
     def __repr__(self) -> str:
-        return "Bootstrap()" if self.label == "drawn" else f"Bootstrap(label={self.label!r})"
+        return self._repr("Bootstrap")
 
 
 class SmoothedBootstrap(Bootstrap):
-    """A bootstrap that adds noise to every drawn item, for estimators that cannot handle copies.
+    """Draw a bootstrap and add noise to every drawn item, so that there are no duplicates.
 
     Parameters
     ----------
     scale : float, default=0.1
-        Standard deviation of the normal noise that is added, in standard deviations of each
-        feature.
+        Standard deviation of the normal noise, in standard deviations of each feature.
     label : {"drawn", "all", "oob"}, default="drawn"
-        As for :class:`Bootstrap`; items that are predicted are not moved.
+        As for :class:`Bootstrap`. No noise is added to items that are predicted.
 
     Examples
     --------
@@ -75,9 +71,7 @@ class SmoothedBootstrap(Bootstrap):
     >>> from sklearn.datasets import load_iris
     >>> from coreclust import CoreClustering
     >>> from coreclust.resampling import SmoothedBootstrap
-    >>> cc = CoreClustering(
-    ...     HDBSCAN(copy=True), resampling=SmoothedBootstrap(0.2), n_resamples=50, random_state=0
-    ... )
+    >>> cc = CoreClustering(HDBSCAN(copy=True), resampling=SmoothedBootstrap(0.2), n_resamples=50)
     >>> cc.fit(load_iris().data).ensemble_.n_resamples
     50
     """
@@ -98,5 +92,4 @@ class SmoothedBootstrap(Bootstrap):
         return drawn + self.scale * X.std(axis=0) * rng.standard_normal(drawn.shape)
 
     def __repr__(self) -> str:
-        more = "" if self.label == "drawn" else f", label={self.label!r}"
-        return f"SmoothedBootstrap({self.scale:g}{more})"
+        return self._repr("SmoothedBootstrap", f"{self.scale:g}")

@@ -1,4 +1,4 @@
-"""The `resampling` argument, and the number of resamples that a scheme needs."""
+"""Checks the `resampling` argument, and computes the number of resamples that are needed."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from typing import Any
 from coreclust.resampling._bootstrap import Bootstrap
 from coreclust.resampling._protocol import PlainScheme, Scheme
 
-_MANY = 10**9  # items, where their number is not given
+_MANY = 10**9  # the number of items if it is not given
 
 
 def check_resampling(resampling: Any) -> Scheme:
-    """Return the scheme that a `resampling` argument stands for.
+    """Return the scheme for a `resampling` argument.
 
     Parameters
     ----------
-    resampling : "bootstrap" or a scheme
-        As for :class:`~coreclust.CoreClustering`; anything else is an error.
+    resampling : "bootstrap", a scheme, or any object with a method `draw`
+        As for :class:`~coreclust.CoreClustering`.
 
     Returns
     -------
     scheme : Scheme
-        With all that the package asks of a scheme.
 
     Examples
     --------
@@ -50,22 +49,22 @@ def required_resamples(
     resampling: Any = "bootstrap",
     n_items: int | None = None,
 ) -> int:
-    """Return how many resamples it takes to estimate a co-occurrence probability.
+    """Return the number of resamples needed to estimate a co-occurrence probability.
 
-    A pair at the threshold, with probability ``1 - alpha``, has to be seen
-    ``N = alpha (1 - alpha) / sigma**2`` times for a standard error of sigma. A bootstrap
-    resample holds it with probability ``p_s ** 2``, about 0.4, so m is N divided by that.
+    A pair with probability ``1 - alpha`` must be seen ``N = alpha (1 - alpha) / sigma**2`` times
+    for a standard error of sigma. A bootstrap contains both items with a probability of about 0.4,
+    so N is divided by that.
 
     Parameters
     ----------
     alpha : float, default=0.1
         Above 0 and below 1.
     sigma : float, default=0.015
-        The standard error wanted.
+        The standard error.
     resampling : "bootstrap" or a scheme, default="bootstrap"
-        How resamples are drawn; where every item is labeled in every resample, m is N.
+        How resamples are drawn. If every item is labeled in every resample, the result is N.
     n_items : int, default=None
-        Number of items, many by default.
+        Number of items. None is the limit for many items.
 
     Returns
     -------
@@ -86,7 +85,7 @@ def required_resamples(
         raise ValueError(f"n_items must be a whole number, 2 or more, got {n_items!r}.")
     scheme = check_resampling(resampling)
     if n_items is None and getattr(scheme, "size", None) is not None:
-        raise ValueError("n_items is needed to tell what share of the items a given size is.")
+        raise ValueError("n_items is needed for a scheme with a size; pass the number of items.")
     share = scheme.pair_share(n_items or _MANY)
     if share == 0:
         raise ValueError(f"resampling={scheme!r} never labels two of {n_items} items together.")

@@ -1,4 +1,4 @@
-"""Schemes that draw new items: from a model of the data, or from a known distribution."""
+"""Defines the schemes that draw new items, from a model or from a known distribution."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from coreclust.resampling._protocol import Scheme
 
 
 class ParametricBootstrap(Scheme):
-    """Draw all items of a resample from a model of the data, and label those of the data.
+    """Draw all items of a resample from a model of the data.
 
-    The estimator is fitted to n items drawn from the model and predicts the items of the
-    data: they are all labeled in every resample, though never part of one.
+    The estimator is fitted to n items drawn from the model. It then predicts the labels of all
+    items of the data.
 
     Parameters
     ----------
     model : object with a method `sample`
-        Already fitted, for instance a :class:`~sklearn.mixture.GaussianMixture` or a
-        :class:`~sklearn.neighbors.KernelDensity`. Either ``sample(n, random_state=…)`` or a
-        `random_state` attribute makes it reproducible; one of the two is needed.
+        A fitted model, for instance a :class:`~sklearn.mixture.GaussianMixture` or a
+        :class:`~sklearn.neighbors.KernelDensity`. For reproducibility, either its method must
+        take a `random_state`, or it must have an attribute `random_state`.
 
     Examples
     --------
@@ -64,13 +64,9 @@ class ParametricBootstrap(Scheme):
             model.random_state = seed
             drawn = model.sample(n_items)
         items = drawn[0] if isinstance(drawn, tuple) else drawn
-        # A Gaussian mixture gives one component after the other.
+        # A Gaussian mixture returns the items sorted by component.
         order = np.random.default_rng([seed, 1]).permutation(n_items)
         return np.asarray(items)[order]
-
-    def pair_share(self, n_units: int) -> float:
-        """Return the share of resamples in which a pair is labeled."""
-        return 1.0
 
     def __repr__(self) -> str:
         return f"ParametricBootstrap({self.model!r})"
@@ -79,38 +75,35 @@ class ParametricBootstrap(Scheme):
 class KnownDistribution(Scheme):
     """Draw all items but two from a known distribution, as in Algorithm 2 of the paper.
 
-    For every pair of items of a cluster, each resample is made of the pair and of n - 2 items
-    drawn from the distribution, so the number of resamples is `n_resamples` times the number
-    of pairs: for some hundred items at most. It is the definition of the co-occurrence
-    probability, where :class:`Bootstrap` is an approximation.
+    Every pair of items of a cluster has its own `n_resamples` resamples. Each consists of the pair
+    and of n - 2 items drawn from the distribution. This follows the definition of the
+    co-occurrence probability, which :class:`Bootstrap` approximates. It is feasible for a few
+    hundred items.
 
     Parameters
     ----------
     source : callable or array-like
-        A function ``source(n, rng)`` that draws n items with a numpy ``Generator``: an array,
-        or a tuple of items and classes. Or a population, large compared with the data, to
-        draw from with replacement.
+        A function ``source(n, rng)`` that draws n items with a numpy ``Generator`` and returns an
+        array, or a tuple of items and classes. Or a population, large compared with the data, from
+        which items are drawn with replacement.
     y : array-like, default=None
         The classes of a population, for a classifier.
 
     Notes
     -----
-    Pairs of items with the same values are one and the same experiment, and share their
-    resamples. The estimate is ``A / m``, without the prior of the bootstrap.
+    Pairs of items with the same values share their resamples. The estimate is ``A / m``, without
+    the prior of the bootstrap.
 
     Examples
     --------
     >>> import numpy as np
     >>> from coreclust import CoreClustering
-    >>> from coreclust.cluster import KMeans
     >>> from coreclust.resampling import KnownDistribution
     >>> def two_groups(n, rng):
     ...     return rng.normal(size=(n, 1)) + rng.choice([0.0, 6.0], size=(n, 1))
-    >>> X = two_groups(20, np.random.default_rng(0))
-    >>> scheme = KnownDistribution(two_groups)
-    >>> cc = CoreClustering(KMeans(2), resampling=scheme, n_resamples=100, random_state=0).fit(X)
-    >>> cc.core_sample_indices_.size
-    20
+    >>> cc = CoreClustering(resampling=KnownDistribution(two_groups), n_resamples=100)
+    >>> cc.resampling
+    KnownDistribution(two_groups)
     """
 
     draws = "pairs"
@@ -123,7 +116,7 @@ class KnownDistribution(Scheme):
         self.y = y
 
     def draw_items(self, n_items: int, rng: Any) -> tuple[Any, Any]:
-        """Return items from the distribution, and their classes or None."""
+        """Return items drawn from the distribution, and their classes or None."""
         if callable(self.source):
             drawn = self.source(n_items, rng)
             return drawn if isinstance(drawn, tuple) else (drawn, None)
@@ -132,8 +125,7 @@ class KnownDistribution(Scheme):
         return take_items(self.source, rows), classes
 
     def pair_share(self, n_units: int) -> float:
-        """Return 1: every resample of a pair holds it."""
-        return 1.0
+        return 1.0  # every resample of a pair contains the pair
 
     def __repr__(self) -> str:
         if callable(self.source):

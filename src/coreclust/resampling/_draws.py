@@ -1,4 +1,4 @@
-"""Kernels that draw items, with and without replacement."""
+"""Kernels that draw items with and without replacement."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from coreclust._utils.jit import kernel, random_below, random_state_of
 
 
 def seed_word(seeds: np.random.SeedSequence) -> np.uint64:
-    """Return the seed of a kernel."""
+    """Return the seed of one resample for a kernel."""
     return seeds.generate_state(1, np.uint64)[0]
 
 
 def seed_words(resamples: list[np.random.SeedSequence]) -> np.ndarray:
-    """Return the seeds of a kernel for several resamples."""
+    """Return the seeds of several resamples for a kernel."""
     return np.array([seed_word(seeds) for seeds in resamples], np.uint64)
 
 
@@ -38,7 +38,7 @@ def count_rows(n_items, seeds):
 
 @kernel
 def draw_distinct(n_items, n_drawn, seed):
-    """Shuffle the items, but only as far as they are wanted."""
+    """Return the first `n_drawn` items of a shuffle, which is not completed."""
     state = random_state_of(seed)
     order = np.arange(n_items)
     for k in range(n_drawn):

@@ -1,4 +1,4 @@
-"""What the package asks of a resampling scheme, and the defaults for what a scheme leaves out."""
+"""Defines the interface of a resampling scheme, with defaults for all but `draw`."""
 
 from __future__ import annotations
 
@@ -9,30 +9,28 @@ from numpy.typing import NDArray
 
 LABELS = ("drawn", "all", "oob")
 
-_TRIAL_DRAWS = 200  # to measure how often a pair is seen, for a scheme that does not say
-_TRIAL_UNITS = 10_000
+_TRIAL_DRAWS, _TRIAL_UNITS = 200, 10_000  # to estimate how often a pair is seen
 
 
 class Scheme:
-    """Base of the resampling schemes, and the list of what a scheme can say about itself.
+    """Base class of the resampling schemes.
 
-    A scheme of your own need not inherit from it. Any object with a method `draw` can be passed as
-    `resampling`; what it does not define is taken from here.
+    Other schemes need not inherit from it. Any object with a method `draw` can be passed as
+    `resampling`; attributes and methods that it does not define are taken from this class.
 
     Attributes
     ----------
     label : {"drawn", "all", "oob"}, default="drawn"
-        The items that get a label in a resample: those drawn, all, or only those not drawn.
+        The items that are labeled in a resample: those drawn, all, or only those not drawn.
     draws : {"rows", "items", "pairs"}, default="rows"
-        What a resample is made of: rows of the data (`draw`), new items (`draw_items`), or, in
-        Algorithm 2 of the paper, each pair of items among new ones.
+        What a resample consists of: rows of the data (`draw`), new items (`draw_items`), or a pair
+        of items among new items, as in Algorithm 2 of the paper.
     repeats : bool, default=True
-        Whether a resample can hold copies of an item.
+        Whether a resample can contain an item more than once.
     moves_items : bool, default=False
         Whether the drawn items are changed by `move` before they are clustered.
     fits_reference : bool, default=False
-        Whether the reference clustering, too, is fitted to a resample, so that no fit grows
-        with the data.
+        Whether the reference clustering is also fitted to a subset of the items.
 
     Examples
     --------
@@ -53,16 +51,16 @@ class Scheme:
     fits_reference = False
 
     def draw(self, n_units: int, seeds: np.random.SeedSequence) -> NDArray[np.int64]:
-        """Return the rows of one resample, or the groups of rows. A row may occur repeatedly."""
+        """Return the rows (or groups) of one resample. A row may occur more than once."""
         raise NotImplementedError(f"{type(self).__name__} has no method draw.")
 
     def counts(self, n_units: int, resamples: list[np.random.SeedSequence]) -> NDArray[np.int32]:
-        """Return how often each row is in each of some resamples; by default from `draw`."""
+        """Return how often each row occurs in each of some resamples; by default from `draw`."""
         drawn = [self.draw(n_units, seeds) for seeds in resamples]
         return np.array([np.bincount(rows, minlength=n_units) for rows in drawn], dtype=np.int32)
 
     def pair_share(self, n_units: int) -> float:
-        """Return the share of resamples in which a pair gets labels, by default from trials."""
+        """Return the mean share of resamples in which a pair is labeled; by default estimated."""
         if self.label == "all":
             return 1.0
         n = min(n_units, _TRIAL_UNITS)
@@ -71,7 +69,7 @@ class Scheme:
         return float((labeled * (labeled - 1)).mean() / (n * (n - 1)))
 
     def check(self, n_units: int) -> None:
-        """Raise if resamples of so many rows or groups cannot be drawn."""
+        """Raise an error if resamples of `n_units` rows or groups cannot be drawn."""
 
     def move(
         self, X: NDArray[Any], rows: NDArray[np.int64], rng: np.random.Generator
@@ -85,21 +83,21 @@ class Scheme:
 
     @property
     def makes_items(self) -> bool:
-        """Whether a resample holds items that are not in the data."""
+        """Whether a resample contains items that are not in the data."""
         return self.draws != "rows" or self.moves_items
 
     def _draws_like(self, cls: type[Scheme]) -> bool:
-        """Tell whether `draw` is that of a class: only then do its counts and shares hold."""
+        """Return whether `draw` is that of `cls`; otherwise its counts and shares do not apply."""
         return getattr(self.draw, "__func__", None) is cls.draw
+
+    def _repr(self, name: str, *arguments: str) -> str:
+        """Return the representation, with `label` unless it is the default."""
+        label = [] if self.label == Scheme.label else [f"label={self.label!r}"]
+        return f"{name}({', '.join([*arguments, *label])})"
 
 
 class PlainScheme(Scheme):
-    """Completes an object that has a method `draw` with the defaults for all else.
-
-    Parameters
-    ----------
-    plain : object
-    """
+    """Wraps an object that has a method `draw`, and adds the defaults for all else."""
 
     def __init__(self, plain: Any) -> None:
         self.plain = plain
@@ -111,7 +109,6 @@ class PlainScheme(Scheme):
                 setattr(self, name, getattr(plain, name))
 
     def draw(self, n_units: int, seeds: np.random.SeedSequence) -> NDArray[np.int64]:
-        """Return what the object draws, checked."""
         rows = np.asarray(self.plain.draw(n_units, seeds))
         fits = rows.ndim == 1 and rows.size > 0 and rows.dtype.kind in "iu"
         if not fits or rows.min() < 0 or rows.max() >= n_units:
@@ -122,13 +119,11 @@ class PlainScheme(Scheme):
         return rows.astype(np.int64)
 
     def counts(self, n_units: int, resamples: list[np.random.SeedSequence]) -> NDArray[np.int32]:
-        """Return the counts of the object, or those of its draws."""
         if callable(getattr(self.plain, "counts", None)):
             return np.asarray(self.plain.counts(n_units, resamples), dtype=np.int32)
         return super().counts(n_units, resamples)
 
     def check(self, n_units: int) -> None:
-        """Raise if the object does not draw rows."""
         if callable(getattr(self.plain, "check", None)):
             self.plain.check(n_units)
         if self.draws == "rows":
@@ -139,7 +134,7 @@ class PlainScheme(Scheme):
 
 
 def check_label(label: Any) -> str:
-    """Return `label` if it is one of the choices."""
+    """Return `label`; raise an error unless it is one of `LABELS`."""
     if not isinstance(label, str) or label not in LABELS:
         raise ValueError(f"label must be one of {', '.join(map(repr, LABELS))}, got {label!r}.")
     return label

@@ -1,4 +1,4 @@
-"""Subsampling: some of the items, drawn without replacement."""
+"""Defines the subsample, which draws some of the items without replacement."""
 
 from __future__ import annotations
 
@@ -18,19 +18,18 @@ class Subsample(Scheme):
     Parameters
     ----------
     fraction : float, default=None
-        Share of the items, above 0 and below 1; 0.5 if neither this nor `size` is given.
+        Share of the items to draw, above 0 and below 1; 0.5 if neither this nor `size` is given.
     size : int, default=None
-        Number of items, instead of a share. With ``label="all"`` the reference clustering, too,
-        is fitted to that many items and labels the others by `predict`, so that no fit grows
-        with the data.
+        Number of items to draw, instead of a share. With ``label="all"``, the reference clustering
+        is also fitted to that many items and labels the others by `predict`, so that the size of
+        every fit is bounded.
     label : {"drawn", "all", "oob"}, default="drawn"
         As for :class:`Bootstrap`.
 
     Notes
     -----
-    A clustering of fewer items varies more: at half of the items or fewer, cores come out
-    smaller than by the bootstrap. At 80 % resamples are more alike than bootstrap resamples, and
-    cores come out larger.
+    A clustering of fewer items varies more, so with half of the items or fewer, cores are smaller
+    than with the bootstrap. With 80 %, the resamples are more similar, and cores are larger.
 
     Examples
     --------
@@ -58,15 +57,14 @@ class Subsample(Scheme):
 
     @property
     def fits_reference(self) -> bool:  # type: ignore[override]
-        """Whether the reference clustering, too, is fitted to a resample."""
+        """Whether the reference clustering is also fitted to a subset of the items."""
         return self.size is not None and self.label == "all"
 
     def check(self, n_units: int) -> None:
-        """Raise if so many items cannot be drawn."""
         self.n_drawn(n_units)
 
     def n_drawn(self, n_units: int) -> int:
-        """Return the number of items drawn; raise if that is not possible."""
+        """Return the number of items drawn; raise an error if there are too few items."""
         fraction = 0.5 if self.fraction is None else self.fraction
         n_drawn = math.floor(fraction * n_units + 1e-9) if self.size is None else int(self.size)
         if not 2 <= n_drawn < n_units:
@@ -77,27 +75,22 @@ class Subsample(Scheme):
         return n_drawn
 
     def draw(self, n_units: int, seeds: np.random.SeedSequence) -> NDArray[np.int64]:
-        """Return the rows of one resample."""
         return draw_distinct(n_units, self.n_drawn(n_units), seed_word(seeds))
 
     def counts(self, n_units: int, resamples: list[np.random.SeedSequence]) -> NDArray[np.int32]:
-        """Return whether each row is in each of some resamples, as `draw` draws them."""
         if not self._draws_like(Subsample):
             return super().counts(n_units, resamples)
         return count_distinct(n_units, self.n_drawn(n_units), seed_words(resamples))
 
     def pair_share(self, n_units: int) -> float:
-        """Return the share of resamples in which a pair is labeled."""
         if not self._draws_like(Subsample):
             return super().pair_share(n_units)
-        inside = self.n_drawn(n_units)
-        outside = n_units - inside
+        n_drawn = self.n_drawn(n_units)
         if self.label == "all":
             return 1.0
-        size = inside if self.label == "drawn" else outside
+        size = n_drawn if self.label == "drawn" else n_units - n_drawn
         return size * (size - 1) / (n_units * (n_units - 1))
 
     def __repr__(self) -> str:
-        size = f"size={self.size}" if self.size is not None else f"{self.fraction or 0.5:g}"
-        more = "" if self.label == "drawn" else f", label={self.label!r}"
-        return f"Subsample({size}{more})"
+        size = f"{self.fraction or 0.5:g}" if self.size is None else f"size={self.size}"
+        return self._repr("Subsample", size)

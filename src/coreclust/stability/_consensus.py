@@ -10,16 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from coreclust._utils.validation import check_count, check_noise, check_share
 from coreclust.evidence import LabelEnsemble, cooccurrence_estimate
-from coreclust.stability._common import (
-    BLOCK,
-    check_ensemble,
-    check_reference,
-    generator,
-    grouped,
-    n_pairs_of,
-    pairs_of,
-    ratio,
-)
+from coreclust.stability import _common
+from coreclust.stability._common import check_reference, n_pairs_of, pairs_of, ratio
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +117,6 @@ def consensus(
     >>> found = consensus(ensemble, ["a", "a", "b", "b", "b"])
     >>> found.cluster_consensus.round(2)
     array([1.  , 0.67])
-    >>> found.item_consensus
-    array([1.  , 1.  , 0.5 , 0.75, 0.75])
     >>> str(found.labels[found.closest_other[2]]), float(found.closest_consensus[2])
     ('a', 0.5)
     """
@@ -136,9 +126,9 @@ def consensus(
     own_sum, own_pairs = np.zeros(n_items), np.zeros(n_items, dtype=np.int64)
     closest = np.full(n_items, -1, dtype=np.int64)
     closest_mean = np.full(n_items, np.nan)
-    members, starts = grouped(codes, n_clusters)
+    members, starts = _common.grouped(codes, n_clusters)
     packed = ensemble.pairs(np.arange(n_items), noise)
-    n_rows = max(BLOCK // max(members.size, 1), 1)
+    n_rows = max(_common.BLOCK // max(members.size, 1), 1)
     for start in range(0, n_items if n_clusters else 0, n_rows):
         rows = np.arange(start, min(start + n_rows, n_items))
         first, second = np.repeat(rows, members.size), np.tile(members, rows.size)
@@ -193,9 +183,8 @@ def ambiguous_pairs(
     noise : {"apart", "together", "absent"}, default="apart"
         How two items that are both noise in a resample are counted.
     max_pairs : int, default=None
-        The largest number of pairs to consider. If there are more, this many are chosen at
-        random. None considers all pairs; the time then grows with the square of the number of
-        items.
+        The largest number of pairs to consider; if there are more, this many chosen at random.
+        None considers all pairs; the time then grows with the square of the number of items.
     random_state : int, RandomState or None, default=None
         Pass an int to get the same pairs every time.
 
@@ -216,7 +205,7 @@ def ambiguous_pairs(
     >>> ambiguous_pairs(ensemble)
     AmbiguousPairs(proportion=0.5, standard_error=0.0, n_pairs=6, exact=True)
     """
-    check_ensemble(ensemble)
+    _common.check_ensemble(ensemble)
     check_share(lower, "lower")
     check_share(upper, "upper")
     if not lower < upper:
@@ -224,7 +213,7 @@ def ambiguous_pairs(
     check_noise(noise)
     if max_pairs is not None:
         check_count(max_pairs, "max_pairs")
-    rng = generator(random_state)
+    rng = _common.generator(random_state)
     n_items = ensemble.n_items
     packed = ensemble.pairs(np.arange(n_items), noise)
     n_ambiguous = n_seen = 0

@@ -23,12 +23,11 @@ class JaccardStability:
     labels : ndarray of shape (n_clusters,)
         The labels of the reference clusters, sorted.
     mean_jaccard : ndarray of float of shape (n_clusters,)
-        Mean of `jaccard` over the resamples; NaN if no resample holds an item of the
-        cluster.
+        Mean of `jaccard` over the resamples; NaN if no resample contains an item of the cluster.
     n_dissolved, n_recovered : ndarray of int of shape (n_clusters,)
         Number of resamples in which the cluster was dissolved or recovered.
     jaccard : ndarray of float of shape (n_clusters, n_resamples)
-        Similarity to the most similar cluster of each resample; NaN where the resample holds
+        Similarity to the most similar cluster of each resample; NaN where the resample contains
         no item of the cluster.
 
     Examples
@@ -59,7 +58,7 @@ def jaccard_stability(
     In each resample, the reference cluster is restricted to the items present, each counted
     once, and compared with every cluster of the resample. The largest Jaccard similarity
     counts. R's ``fpc::clusterboot`` reports the same for a bootstrap with
-    ``multipleboot=FALSE``, with one difference: where a resample holds no item of a cluster,
+    ``multipleboot=FALSE``, with one difference: where a resample contains no item of a cluster,
     `clusterboot` counts a similarity of 0, and this function leaves the resample out.
 
     Parameters
@@ -88,18 +87,14 @@ def jaccard_stability(
     >>> from coreclust.stability import jaccard_stability
     >>> ensemble = LabelEnsemble.from_labels([[0, 0], [0, 0], [1, 0], [1, 1], [1, 1]])
     >>> found = jaccard_stability(ensemble, ["a", "a", "b", "b", "b"])
-    >>> found.jaccard.round(2)
-    array([[1.  , 0.67],
-           [1.  , 0.67]])
-    >>> found.n_recovered
-    array([1, 1])
+    >>> found.jaccard[0].round(2), found.n_recovered
+    (array([1.  , 0.67]), array([1, 1]))
     """
     codes, names = check_reference(ensemble, reference_labels)
     check_share(dissolved, "dissolved")
     check_share(recovered, "recovered")
     members, starts = grouped(codes, names.size)
-    highest = highest_label(ensemble)
-    jaccard = _best_jaccard(ensemble.labels, members, starts, highest)
+    jaccard = _best_jaccard(ensemble.labels, members, starts, highest_label(ensemble))
     counted = ~np.isnan(jaccard)
     return JaccardStability(
         labels=names,

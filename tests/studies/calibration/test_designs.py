@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from studies.calibration.designs import DESIGNS, Mixture
 
 MANY = 200_000

@@ -11,6 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from made_up_trials import made_up
+
+from coreclust import CoreClustering
+from coreclust.resampling import Bootstrap
+from studies.calibration import study as module
 from studies.calibration.designs import DESIGNS
 from studies.calibration.margins import ALPHAS, cut_with_margins
 from studies.calibration.page import BLOCKS, build_blocks, percent
@@ -18,10 +22,6 @@ from studies.calibration.study import calibrate, plan_trials
 from studies.calibration.summary import summarize
 from studies.calibration.trials import RULES, Trial, draw_data, run_trial
 from studies.paper.cells import Results
-
-from coreclust import CoreClustering
-from coreclust.resampling import Bootstrap
-from studies.calibration import study as module
 
 ROOT = Path(__file__).parents[3]
 PLOTS = ("shares", "sizes", "schemes")

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from made_up_trials import made_up
+
 from studies.calibration.summary import Tally, summarize, to_csv
 from studies.calibration.trials import Trial
 

@@ -5,6 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+
+from coreclust import CoreClustering, core_clusters
+from coreclust._utils.seeds import draw_random_states, seeds_of
+from coreclust.cluster import KMeans
+from coreclust.resampling import KnownDistribution
+from studies.calibration import truth as module
 from studies.calibration.designs import Design, Mixture
 from studies.calibration.truth import (
     Truth,
@@ -14,12 +20,6 @@ from studies.calibration.truth import (
     in_bands,
     quick_counts,
 )
-
-from coreclust import CoreClustering, core_clusters
-from coreclust._utils.seeds import draw_random_states, seeds_of
-from coreclust.cluster import KMeans
-from coreclust.resampling import KnownDistribution
-from studies.calibration import truth as module
 
 ATOMS = np.array([0.0, 1.7, 5.0])
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.utils import Bunch
+
 from studies.paper.figures import Panel, draw_figure, panels_of, to_png, to_svg
 from studies.paper.plan import PANELS, Plan
 from studies.paper.tables import Findings

@@ -5,6 +5,7 @@ import io
 from dataclasses import replace
 
 import pytest
+
 from studies.paper.comparison import Column, Entry, Row, Table
 from studies.paper.page import block_names, build_blocks, machine
 from studies.paper.plan import TABLES, Plan

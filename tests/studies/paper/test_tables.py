@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.utils import Bunch
+
 from studies.paper.cells import Cell
 from studies.paper.comparison import Entry
 from studies.paper.plan import FIGURES, KNOWN_RESAMPLES, PANELS, TABLES, Plan

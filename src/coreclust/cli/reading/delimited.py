@@ -11,6 +11,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -33,6 +34,10 @@ _OTHER_FILES = {
     b"PAR1": "a Parquet file; rename it to .parquet",
     b"\x93NUMPY": "a numpy array; rename it to .npy",
 }
+_NO_HEADER = (
+    "The first line holds data, so the columns are called column1, column2 and so on (--header "
+    "reads it as names)."
+)
 SPACES = " "  # any number of blanks
 _LOOKED_AT = 100  # lines from which the separator and the header are detected
 
@@ -72,10 +77,7 @@ def read_delimited(
             header = has_header([in_comment[0][1], *head], missing, decimal_comma=comma)
             rows = in_comment + rows if header else rows
         if not header:
-            notices.append(
-                "The first line holds data, so the columns are called column1, column2 and so on "
-                "(--header reads it as names)."
-            )
+            notices.append(_NO_HEADER)
     names = rows.pop(0)[1] if header else []
     if not rows:
         raise InputError(f"{path} has a header but no rows.")
@@ -92,12 +94,10 @@ def read_delimited(
             f"{f' ({len(odd)} such lines)' if len(odd) > 1 else ''}; fix the file or set "
             "--separator."
         )
-    frame = pd.DataFrame(
-        [[None if is_missing(cell, missing) else cell for cell in cells] for _, cells in rows],
-        index=[line for line, _ in rows],
-        columns=distinct_names(names or [""] * width, notices),
-        dtype=object,
-    )
+    lines = [line for line, _ in rows]
+    body = [[None if is_missing(cell, missing) else cell for cell in cells] for _, cells in rows]
+    columns = distinct_names(names or [""] * width, notices)
+    frame = pd.DataFrame(body, index=lines, columns=columns, dtype=object)
     table = RawTable(frame, "line", decimal_comma=comma, notices=notices)
     if header and not names[0] and width > 1:
         table.ids = ["" if value is None else value for value in frame.iloc[:, 0]]
@@ -139,10 +139,7 @@ def has_header(
 
     It does if it holds a word above a column of numbers, or if there are no numbers at all.
     """
-
-    def number(cell: str) -> bool:
-        return is_number(cell, decimal_comma=decimal_comma)
-
+    number = partial(is_number, decimal_comma=decimal_comma)
     first, rest = rows[0], rows[1:]
     if not rest:  # a single line: names if there is no number in it
         return not any(number(cell) for cell in first)
@@ -168,8 +165,17 @@ def _decode(path: Path, encoding: str | None, notices: list[str]) -> str:
             raise InputError(f"{path} is {kind}.")
     marked = (name for marks, name in _MARKS.items() if data.startswith(marks))
     encoding = encoding or next(marked, None) or _utf16_without_mark(data)
-    if encoding is not None:
-        return _decode_as(path, data, encoding)
+    try:
+        if encoding is not None:
+            # A byte order mark is not part of the first name, whatever the encoding.
+            return data.decode(encoding).removeprefix("\ufeff")
+    except LookupError as error:
+        raise InputError(f"--encoding {encoding} is not known; try utf-8 or cp1252.") from error
+    except UnicodeError as error:
+        raise InputError(
+            f"{path} is not {encoding}, or it is damaged at byte {getattr(error, 'start', 0)}; "
+            "try another --encoding."
+        ) from error
     if b"\0" in data:
         raise InputError(f"{path} is not a text file, but a table such as a CSV file is needed.")
     with suppress(UnicodeDecodeError):
@@ -178,19 +184,6 @@ def _decode(path: Path, encoding: str | None, notices: list[str]) -> str:
     with suppress(UnicodeDecodeError):
         return data.decode("cp1252")
     return data.decode("latin-1")  # Windows-1252 leaves five codes undefined
-
-
-def _decode_as(path: Path, data: bytes, encoding: str) -> str:
-    try:
-        # A byte order mark is not part of the first name, whatever the encoding.
-        return data.decode(encoding).removeprefix("\ufeff")
-    except LookupError as error:
-        raise InputError(f"--encoding {encoding} is not known; try utf-8 or cp1252.") from error
-    except UnicodeError as error:
-        raise InputError(
-            f"{path} is not {encoding}, or it is damaged at byte {getattr(error, 'start', 0)}; "
-            "try another --encoding."
-        ) from error
 
 
 def _utf16_without_mark(data: bytes) -> str | None:

@@ -13,22 +13,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from coreclust.cli.errors import InputError
+from coreclust.cli.reading import values
 from coreclust.cli.reading.delimited import read_delimited
 from coreclust.cli.reading.formats import READERS
 from coreclust.cli.reading.raw import RawTable
-from coreclust.cli.reading.values import (
-    MOST_CATEGORIES,
-    check_name,
-    join_names,
-    looks_like_ids,
-    numbers_of,
-    odd_cells,
-    one_hot,
-    words_of,
-)
 
 _WORDS = "Skipped columns that hold words (--one-hot turns them into numbers)"
-_WORDY = f"Skipped columns with more than {MOST_CATEGORIES} different words"
+_WORDY = f"Skipped columns with more than {values.MOST_CATEGORIES} different words"
 _EMPTY = "Skipped columns without any value"
 
 
@@ -57,19 +48,17 @@ def read_table(
     """Read a file into numbers, ids and classes.
 
     Each argument is an option of the command line; `text_options` are those of `read_delimited`.
-    Columns are given by name or by number, counted from 1. An `InputError` says in one sentence
-    what is wrong with the file and what to do.
     """
     raw = _read(path, text_options)
 
     def position(name: str | None, option: str) -> int | None:
         names = list(raw.frame.columns)
-        return None if name is None else check_name(name, names, option, raw.first)
+        return None if name is None else values.check_name(name, names, option, raw.first)
 
     left_out = {position(name, "--drop") for name in drop}
     id_at, label_at = position(id_column, "--id"), position(label_column, "--label")
     features = _features(path, raw, left_out | {id_at, label_at}, one_hot_encode)
-    classes = None if label_at is None else words_of(raw.frame.iloc[:, label_at])
+    classes = None if label_at is None else values.words_of(raw.frame.iloc[:, label_at])
     X = np.column_stack([feature.to_numpy() for feature in features])
     names = [str(feature.name) for feature in features]
     checked, with_classes = X, names
@@ -86,12 +75,12 @@ def read_table(
         )
     ids = raw.ids or [str(place) for place in raw.frame.index]
     if id_at is not None:
-        ids = [word or "" for word in words_of(raw.frame.iloc[:, id_at])]
+        ids = [word or "" for word in values.words_of(raw.frame.iloc[:, id_at])]
     ids = [name for name, keep in zip(ids, kept, strict=True) if keep]
     n_twice = sum(count > 1 for count in Counter(ids).values())
     if n_twice:
         notices.append(f"{_count(n_twice, 'id')} occur{'s' * (n_twice == 1)} more than once.")
-    suspects = [name for name, x in zip(names, X.T, strict=True) if looks_like_ids(name, x)]
+    suspects = [name for name, x in zip(names, X.T, strict=True) if values.looks_like_ids(name, x)]
     if suspects and len(names) > 1:
         notices.append(
             f"Column {suspects[0]} looks like an id, but it is clustered like any other; "
@@ -130,33 +119,33 @@ def _features(
     for position, (name, column) in enumerate(raw.frame.items()):
         if position in left_out or name in raw.annotations:
             continue
-        numbers = numbers_of(column, decimal_comma=raw.decimal_comma)
+        numbers = values.numbers_of(column, decimal_comma=raw.decimal_comma)
         if numbers is None:
-            odd = odd_cells(column, decimal_comma=raw.decimal_comma)
+            odd = values.odd_cells(column, decimal_comma=raw.decimal_comma)
             if len(odd):
                 raise InputError(
                     f"{path}: column {name} holds numbers except in {_count(len(odd), 'cell')}, "
                     f"first {odd.iloc[0]!r} in {raw.place} {odd.index[0]}; fix the file, declare "
                     "the code with --missing, or --drop the column."
                 )
-            encoded = one_hot(column) if one_hot_encode else None
+            encoded = values.one_hot(column) if one_hot_encode else None
             if encoded is None:
                 aside.setdefault(_WORDY if one_hot_encode else _WORDS, []).append(name)
             else:
                 features += [encoded[word] for word in encoded]
             continue
-        values, how = numbers
-        if np.isnan(values).all():
+        x, how = numbers
+        if np.isnan(x).all():
             aside.setdefault(_EMPTY, []).append(name)
             continue
-        features.append(pd.Series(values, name=name))
+        features.append(pd.Series(x, name=name))
         if how:
             aside.setdefault(f"Read with {how}", []).append(name)
-    raw.notices += [f"{what}: {join_names(names)}." for what, names in aside.items()]
+    raw.notices += [f"{what}: {values.join_names(names)}." for what, names in aside.items()]
     if not features:
         raise InputError(
             f"{path} has no column of numbers left to cluster; its columns are "
-            f"{join_names(raw.frame.columns)}."
+            f"{values.join_names(raw.frame.columns)}."
         )
     return features
 
@@ -176,7 +165,8 @@ def _complete_rows(
     counts = {"missing": np.isnan(X).sum(), "infinite": np.isinf(X).sum()}
     found = " and ".join(f"{count} {kind}" for kind, count in counts.items() if count)
     places = raw.frame.index[~kept].tolist()
-    columns = join_names([names[column] for column in np.flatnonzero(~finite.all(axis=0))], most=4)
+    holed = [names[column] for column in np.flatnonzero(~finite.all(axis=0))]
+    columns = values.join_names(holed, most=4)
     raise InputError(
         f"{path} has {found} {'value' if sum(counts.values()) == 1 else 'values'} in "
         f"{_count(len(places), 'row')} of {len(X)} ({_places(raw, places, most=5)}; in {columns}); "
@@ -185,7 +175,7 @@ def _complete_rows(
 
 
 def _places(raw: RawTable, places: list[int], most: int) -> str:
-    return f"{raw.place}{'s' * (len(places) > 1)} {join_names(places, most=most)}"
+    return f"{raw.place}{'s' * (len(places) > 1)} {values.join_names(places, most=most)}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -1,0 +1,208 @@
+"""Upper bounds from cliques of conflicts, each of which holds at most one vertex of a set.
+
+A cover of the vertices by cliques bounds an independent set by the number of cliques. The linear
+program that maximizes the sum of x over 0 <= x <= 1, with a sum of at most 1 in every clique, is at
+least as strong. It is solved by HiGHS, through scipy, with more and more cliques that its last
+solution violates.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+
+from coreclust._utils.jit import kernel, lowest_bit, popcount
+from coreclust.clique._deadline import Deadline
+from coreclust.clique._graph import Graph
+
+_SLACK = 0.3  # a constraint with more slack than this is dropped
+_VIOLATION = 1e-4
+_TOLERANCE = 1e-6
+
+
+def cover_bound(graph: Graph, known: int, deadline: Deadline) -> int:
+    """Return an upper bound on the size of an independent set; stop early at `known`.
+
+    Parameters
+    ----------
+    graph : Graph
+        With as many vertices as fit into a bit matrix.
+    known : int
+        The size of a known set: a lower bound cannot be proven.
+    deadline : Deadline
+        When it passes, the bound proven by then is returned.
+    """
+    n = graph.n_vertices
+    bits = _conflict_bits(graph.indptr, graph.indices)
+    cliques, n_cover = _greedy_cover(bits, np.argsort(graph.degrees, kind="stable"))
+    bound = n_cover
+    while bound > known and not deadline.expired():
+        solution = _solve(cliques, n, deadline)
+        if solution is None:
+            break
+        x, value, slack = solution
+        bound = min(bound, math.floor(value + _TOLERANCE))
+        order = np.argsort(-x, kind="stable")
+        starts = order[x[order] > _TOLERANCE]
+        violated = _violated_cliques(bits, x, order, starts, 1 + _VIOLATION)
+        if violated.shape[0] == 0:
+            break
+        cliques = _stack(cliques, slack <= _SLACK, violated)
+    return max(bound, known)
+
+
+def _solve(
+    cliques: csr_array, n: int, deadline: Deadline
+) -> tuple[NDArray[np.float64], float, NDArray[np.float64]] | None:
+    """Return a solution of the linear program, an upper bound, and the slack of each clique."""
+    seconds = deadline.remaining()
+    found = linprog(
+        -np.ones(n),
+        A_ub=cliques,
+        b_ub=np.ones(cliques.shape[0]),
+        bounds=(0, 1),
+        method="highs-ds",
+        options={} if seconds is None else {"time_limit": max(seconds, 0.01)},
+    )
+    if found.status != 0:
+        return None
+    # Any nonnegative weights of cliques, with what each vertex lacks to a total of 1, are a dual
+    # solution: the bound holds even if the solver's values are slightly off.
+    weights = np.maximum(-found.ineqlin.marginals, 0.0)
+    lacking = np.maximum(1 - cliques.T @ weights, 0.0)
+    return found.x, float(weights.sum() + lacking.sum()), 1 - cliques @ found.x
+
+
+def _stack(cliques: csr_array, kept: NDArray[np.bool_], more: csr_array) -> csr_array:
+    old = cliques[np.flatnonzero(kept)]
+    indptr = np.concatenate([old.indptr, old.indptr[-1] + more.indptr[1:]])
+    indices = np.concatenate([old.indices, more.indices])
+    shape = (old.shape[0] + more.shape[0], cliques.shape[1])
+    return csr_array((np.ones(indices.size), indices, indptr), shape)
+
+
+def _greedy_cover(bits: NDArray[np.uint64], order: NDArray[np.intp]) -> tuple[csr_array, int]:
+    """Return cliques that cover all vertices, each extended to a maximal one, and their number."""
+    indptr, indices = _cover(bits, order)
+    shape = (indptr.size - 1, bits.shape[0])
+    return csr_array((np.ones(indices.size), indices, indptr), shape), shape[0]
+
+
+def _violated_cliques(
+    bits: NDArray[np.uint64],
+    x: NDArray[np.float64],
+    order: NDArray[np.intp],
+    starts: NDArray[np.intp],
+    least: float,
+) -> csr_array:
+    """Return cliques that are grown from each start by the largest x, if their sum is too large."""
+    indptr, indices = _grow(bits, x, order, starts, least)
+    shape = (indptr.size - 1, bits.shape[0])
+    return csr_array((np.ones(indices.size), indices, indptr), shape)
+
+
+@kernel
+def _conflict_bits(indptr, indices):
+    n = indptr.size - 1
+    bits = np.zeros((n, (n + 63) // 64), dtype=np.uint64)
+    one = np.uint64(1)
+    for v in range(n):
+        for u in indices[indptr[v] : indptr[v + 1]]:
+            bits[v, u >> 6] |= one << np.uint64(u & 63)
+    return bits
+
+
+@kernel
+def _has(bits, v):
+    return (bits[v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != 0
+
+
+@kernel
+def _cover(bits, order):
+    """Cover the vertices by cliques; each takes uncovered vertices first, then any that fit.
+
+    The next vertex is the one that leaves the most candidates.
+    """
+    n, n_words = bits.shape
+    uncovered = np.zeros(n_words, dtype=np.uint64)
+    for v in range(n):
+        uncovered[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+    indptr = np.zeros(n + 1, dtype=np.int64)
+    indices = np.empty(4 * n + 64, dtype=np.int32)
+    n_cliques = 0
+    end = 0
+    candidates = np.empty(n_words, dtype=np.uint64)
+    fresh = np.empty(n_words, dtype=np.uint64)
+    for start in order:
+        if not _has(uncovered, start):
+            continue
+        if end + n > indices.size:
+            larger = np.empty(2 * indices.size + n, dtype=np.int32)
+            larger[:end] = indices[:end]
+            indices = larger
+        candidates[:] = ~np.uint64(0)
+        v = start
+        while v >= 0:
+            indices[end] = v
+            end += 1
+            uncovered[v >> 6] &= ~(np.uint64(1) << np.uint64(v & 63))
+            for word in range(n_words):
+                candidates[word] &= bits[v, word]
+                fresh[word] = candidates[word] & uncovered[word]
+            v = _most_connected(bits, fresh)
+            if v < 0:
+                v = _most_connected(bits, candidates)
+        n_cliques += 1
+        indptr[n_cliques] = end
+    return indptr[: n_cliques + 1].copy(), indices[:end].copy()
+
+
+@kernel
+def _most_connected(bits, among):
+    """Return the vertex of a set with the most neighbors in it, -1 if the set is empty."""
+    best, most = -1, -1
+    for word in range(among.size):
+        left = among[word]
+        while left != 0:
+            v = 64 * word + lowest_bit(left)
+            left &= left - np.uint64(1)
+            count = 0
+            for w in range(among.size):
+                count += popcount(among[w] & bits[v, w])
+            if count > most:
+                best, most = v, count
+    return best
+
+
+@kernel
+def _grow(bits, x, order, starts, least):
+    n = order.size
+    indptr = np.zeros(starts.size + 1, dtype=np.int64)
+    indices = np.empty(4 * n + 64, dtype=np.int32)
+    n_cliques = 0
+    end = 0
+    candidates = np.empty(bits.shape[1], dtype=np.uint64)
+    for start in starts:
+        candidates[:] = bits[start]
+        if end + n > indices.size:
+            larger = np.empty(2 * indices.size + n, dtype=np.int32)
+            larger[:end] = indices[:end]
+            indices = larger
+        indices[end] = start
+        size = 1
+        total = x[start]
+        for v in order:  # one pass: a vertex that was no candidate never becomes one
+            if _has(candidates, v):
+                indices[end + size] = v
+                size += 1
+                total += x[v]
+                candidates &= bits[v]
+        if total > least:
+            end += size
+            n_cliques += 1
+            indptr[n_cliques] = end
+    return indptr[: n_cliques + 1].copy(), indices[:end].copy()
