@@ -2,8 +2,8 @@
 
 A block that is not to be run has a comment on the line before it, with the reason:
 ``<!-- not run: takes hours -->``. A command inside of a sentence is named in the comment:
-``<!-- not run `coreclust demo`: takes hours -->``. A block of text right after one of Python is what
-that prints.
+``<!-- not run `coreclust demo`: takes hours -->``. A block of text right after one of Python is
+what that prints.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def test_numbers_are_those_of_the_fit(fitted):
     assert f"{round(100 * weak / 60)} % of items are weak" in text
     assert f"{60 - weak} of 60 items are core, {weak} weak." in text
     name = fitted.cluster_names_[worst.label]
-    assert f"cluster {name} is the shaky one" in headline(fitted)
+    assert f"cluster {name} is the least stable" in headline(fitted)
     assert f"Of the {worst.n_items} items of cluster {name}, {worst.n_weak} are weak." in text
     assert "at least 0.9" in text
     assert "at least 0.8" in verdict(fitted.recut(alpha=0.2))
@@ -49,7 +49,7 @@ def test_a_few_weak_items_make_no_cluster_shaky(fitted):
             Core(code, np.arange(size), np.arange(size - (code == 1) * n_weak), size, np.ones(size))
             for code, size in enumerate(sizes)
         ]
-        assert ("cluster 1 is the shaky one" in headline(cut)) == is_shaky
+        assert ("cluster 1 is the least stable" in headline(cut)) == is_shaky
         assert ("Of the 100 items" in verdict(cut)) == is_shaky
 
 

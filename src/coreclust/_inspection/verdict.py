@@ -29,7 +29,7 @@ def headline(fitted: CoreClustering) -> str:
         parts.append(f"{percent(trimmed / fitted.labels_.size)}{of_items} are trimmed")
     shaky = _shakiest(fitted.cores_)
     if shaky is not None:
-        parts.append(f"cluster {cluster_name(fitted, shaky)} is the shaky one")
+        parts.append(f"cluster {cluster_name(fitted, shaky)} is the least stable")
     return "; ".join(parts)
 
 
@@ -42,7 +42,7 @@ def verdict(fitted: CoreClustering) -> str:
     >>> from coreclust._inspection.verdict import verdict
     >>> cc = CoreClustering(lambda Z: [int(z > 9) for z in Z], n_resamples=50, random_state=0)
     >>> print(verdict(cc.fit([1, 2, 3, 10, 11])))
-    2 clusters; every item is core. Any two items of one core land together with an estimated
+    2 clusters; every item is core. Any two items of one core get the same label with an estimated
     probability of at least 0.9. The cores are proven to be the largest possible.
     """
     first = headline(fitted)

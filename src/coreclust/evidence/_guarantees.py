@@ -105,18 +105,18 @@ class Guarantee:
     passes_anytime: Bound = sequence_bound
 
 
-#: The values of `guarantee`. The first is the default.
+#: The values of `guarantee`.
 GUARANTEES = {
     "simultaneous": Guarantee(
         exact_bound,
         per_pair=False,
-        promise="With {confidence} confidence, every two items of one core land together with a "
-        "probability of at least {least}.",
+        promise="With {confidence} confidence, every two items of one core get the same label with "
+        "a probability of at least {least}.",
     ),
     "pair": Guarantee(
         exact_bound,
         per_pair=True,
-        promise="Any two items of one core, taken by themselves, land together with a probability "
-        "of at least {least}, with {confidence} confidence.",
+        promise="Any two items of one core, taken by themselves, get the same label with a "
+        "probability of at least {least}, with {confidence} confidence.",
     ),
 }

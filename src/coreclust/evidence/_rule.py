@@ -122,7 +122,7 @@ class CoreRule:
         least = f"{1 - self.alpha:g}"
         if self.confidence is None:
             return (
-                "Any two items of one core land together with an estimated probability of at "
+                "Any two items of one core get the same label with an estimated probability of at "
                 f"least {least}."
             )
         sentence = GUARANTEES[self.guarantee].promise
