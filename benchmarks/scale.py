@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from benchmarks._timing import Clock, peak_memory, run_in_child
 from coreclust import CoreClustering, LabelEnsemble, core_clustering, core_clusters, cores
 from coreclust.cluster import KMeans
-from coreclust.evidence import apart_table
+from coreclust.evidence._bounds import apart_table
 
 SIZES = ((10**4, 1000), (10**5, 1000), (10**5, 200), (10**6, 200))  # items and resamples
 QUICK_SIZES = ((2 * 10**3, 100),)

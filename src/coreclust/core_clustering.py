@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +31,7 @@ from coreclust._utils.compat import (
     fit_context,
     with_callbacks,
 )
-from coreclust._utils.constants import DEFAULT_MAX_MEMORY, NOISE_RULES
+from coreclust._utils.constants import DEFAULT_MAX_MEMORY, DEFAULT_SECONDS, NOISE_RULES
 from coreclust._utils.frames import is_pandas_frame, is_polars_frame
 from coreclust._utils.seeds import draw_entropy
 from coreclust.cores import Core, core_labels, find_cores
@@ -82,10 +82,11 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         The noise rule. An item with a noise label in a resample counts as together with no other
         item ("apart"), as together with other noise ("together"), or as not drawn ("absent").
         Items that are noise in the reference clustering are never in a core.
-    time_limit : float, default=None
-        Time limit in seconds of the search for cores, after the pairs are counted; with
-        ``n_resamples="auto"``, of each check of the cores. If it is reached, the cores are valid
-        but may not be the largest; `cores_` then has a proven upper bound of their size.
+    time_limit : float, "auto" or None, default="auto"
+        Time limit in seconds of the search for cores; with ``n_resamples="auto"``, of each check
+        of the cores. If it is reached, the cores are valid but may not be the largest; `cores_`
+        then has a proven upper bound of their size. "auto" is 30 seconds, or as long as
+        resampling took. None sets no limit.
     max_memory : float, default=2e9
         Memory limit in bytes of the search in one cluster. A cluster without stable structure may
         need more. Its core is then valid but may not be the largest, as for `time_limit`. None
@@ -202,7 +203,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         "confidence": [None, Interval(Real, 0, 1, closed="neither")],
         "guarantee": [StrOptions(GUARANTEES.keys())],  # a view, which includes later entries
         "noise": [StrOptions(set(NOISE_RULES))],
-        "time_limit": [None, Interval(Real, 0, None, closed="left")],
+        "time_limit": [None, StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "max_memory": [None, Interval(Real, 0, None, closed="neither")],
         "keep_models": ["boolean"],
         "engine": [StrOptions({"auto", "batched", "generic"})],
@@ -227,7 +228,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         confidence: float | None = None,
         guarantee: str = "simultaneous",
         noise: str = "apart",
-        time_limit: float | None = None,
+        time_limit: float | str | None = "auto",
         max_memory: float | None = DEFAULT_MAX_MEMORY,
         keep_models: bool = False,
         engine: str = "auto",
@@ -288,16 +289,8 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         with open_checkpoint(problem, self, engine) as saved:
             entropy = draw_entropy(self.random_state) if saved is None else saved.entropy
             reference, names, fitted = problem.reference(entropy)
-            found = gather_evidence(
-                problem,
-                self,
-                entropy,
-                reference,
-                engine=engine,
-                on_resample=on_resample,
-                checkpoint=saved,
-            )
-        rule = self._rule()
+            found = gather_evidence(problem, self, entropy, reference, engine, on_resample, saved)
+        rule = self._rule(found.seconds)
         cores = find_cores(found.evidence, reference, rule, n_jobs=self.n_jobs)
         # Set only now, so that a fit that fails or is interrupted leaves an earlier one unchanged.
         for name in ("n_features_in_", "feature_names_in_"):
@@ -323,7 +316,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         confidence: float | None = _KEEP,
         guarantee: str = _KEEP,
         noise: str = _KEEP,
-        time_limit: float | None = _KEEP,
+        time_limit: float | str | None = _KEEP,
         max_memory: float | None = _KEEP,
     ) -> CoreClustering:
         """Find the cores under another rule, from the same resamples.
@@ -358,6 +351,8 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         changes = {name: value for name, value in given.items() if value is not _KEEP}
         cut = copy.copy(self).set_params(**changes)
         cut._validate_params()
+        if changes.get("time_limit") == "auto":
+            changes["time_limit"] = DEFAULT_SECONDS
         rule = self.rule_.changed(**changes)
         cores = find_cores(cut.ensemble_, cut.reference_labels_, rule, n_jobs=cut.n_jobs)
         cut._set_cores(rule, cores)
@@ -474,14 +469,15 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     def _most_resamples(self) -> int:
         return self.max_resamples if self.n_resamples == "auto" else int(self.n_resamples)
 
-    def _rule(self) -> CoreRule:
-        """Return the rule that the parameters define."""
+    def _rule(self, seconds: float) -> CoreRule:
+        """Return the rule that the parameters define, if resampling took some seconds."""
+        limit = max(DEFAULT_SECONDS, seconds) if self.time_limit == "auto" else self.time_limit
         return CoreRule(
             self.alpha,
             self.confidence,
             self.guarantee,
             self.noise,
-            self.time_limit,
+            cast("float | None", limit),
             self.max_memory,
             anytime=self.n_resamples == "auto",
         )

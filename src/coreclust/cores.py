@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from joblib import cpu_count
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
 
-from coreclust._utils.constants import DEFAULT_MAX_MEMORY
+from coreclust._utils.constants import DEFAULT_MAX_MEMORY, DEFAULT_SECONDS
 from coreclust._utils.validation import encode_reference
 from coreclust.clique import (
     Deadline,
@@ -123,7 +124,7 @@ def core_clusters(
     confidence: float | None = None,
     guarantee: str = "simultaneous",
     noise: str = "apart",
-    time_limit: float | None = None,
+    time_limit: float | None = DEFAULT_SECONDS,
     anytime: bool = False,
     max_memory: float | None = DEFAULT_MAX_MEMORY,
     n_jobs: int | None = None,
@@ -151,10 +152,10 @@ def core_clusters(
     noise : {"apart", "together", "absent"}, default="apart"
         The noise rule. An item with a noise label in a resample counts as together with no
         other item, as together with other noise, or as not drawn.
-    time_limit : float, default=None
-        Time limit in seconds of the search, over all clusters. Counting pairs is not limited. If
-        it is reached, the cores are valid but may not be the largest; `Core.upper_bound` is a
-        proven upper bound of their size.
+    time_limit : float, default=30
+        Time limit in seconds of the search, over all clusters. If it is reached, the cores are
+        valid but may not be the largest; `Core.upper_bound` is a proven upper bound of their
+        size. None sets no limit.
     anytime : bool, default=False
         Whether the confidence must hold for a number of resamples that was chosen by looking at
         the results. It is then based on a confidence sequence, and cores are somewhat smaller. It
@@ -165,7 +166,7 @@ def core_clusters(
         valid but may not be the largest. None sets no limit.
     n_jobs : int, default=None
         Number of clusters that are searched in parallel, in threads. None uses all processors for
-        large data. With a time limit, the clusters are searched one after the other.
+        large data.
 
     Returns
     -------
@@ -197,9 +198,24 @@ def find_cores(
     def find(cluster: _Cluster, deadline: Deadline) -> Core:
         return _find_core(cluster, table, rule, deadline)
 
-    cores = _search_each(find, evidence, clusters, rule, n_jobs)
+    deadline = Deadline(rule.time_limit)
+    cores = _search_each(find, evidence, clusters, rule, deadline, n_jobs)
+    # The time that easy clusters left over goes to the hard ones.
+    hard = [place for place, core in enumerate(cores) if core.limited_by == "time_limit"]
+    if hard and (deadline.remaining() or 0.0) > 0.1 * (rule.time_limit or 0.0):
+        again = _search_each(find, evidence, [clusters[c] for c in hard], rule, deadline, n_jobs)
+        for place, core in zip(hard, again, strict=True):
+            cores[place] = _better(cores[place], core)
     _warn_of_unproven(cores, rule)
     return cores
+
+
+def _better(first: Core, second: Core) -> Core:
+    """Return the larger of two cores of a cluster, with the better of their bounds."""
+    larger = second if second.n_core > first.n_core else first
+    bound = max(min(first.upper_bound, second.upper_bound), larger.n_core)
+    limited_by = None if larger.n_core >= bound else "time_limit"
+    return replace(larger, upper_bound=bound, limited_by=limited_by)
 
 
 def core_path(
@@ -245,7 +261,8 @@ def core_path(
     def find(cluster: _Cluster, deadline: Deadline) -> list[Core]:
         return list(_find_path(cluster, tables, rules[0], deadline))
 
-    found = _search_each(find, ensemble, clusters, rules[0], n_jobs)
+    deadline = Deadline(rules[0].time_limit)
+    found = _search_each(find, ensemble, clusters, rules[0], deadline, n_jobs)
     _warn_of_unproven([core for cores in found for core in cores], rules[0])
     return [list(cores) for cores in zip(*found, strict=True)] if found else [[] for _ in rules]
 
@@ -290,25 +307,25 @@ def _search_each(
     evidence: Evidence,
     clusters: list[tuple[Any, NDArray[np.intp]]],
     rule: CoreRule,
+    deadline: Deadline,
     n_jobs: int | None,
 ) -> list[_Found]:
     """Return what is found in each cluster, one after the other or in threads."""
-    deadline = Deadline(rule.time_limit)
+    n_threads = max(1, min(_n_threads(evidence, n_jobs), len(clusters)))
+    started = itertools.count()
 
-    def search(label: Any, members: NDArray[np.intp], deadline: Deadline) -> _Found:
+    def search(label: Any, members: NDArray[np.intp]) -> _Found:
+        n_left = len(clusters) - next(started)
+        share = deadline.share(max(n_left / n_threads, 1))
         together, seen = evidence.member_counts(members, rule.noise)
         strength = np.divide(together, seen, out=np.full(members.size, np.nan), where=seen > 0)
         preferred = np.argsort(-np.nan_to_num(strength, nan=-1.0), kind="stable")
-        return find(_Cluster(label, members, strength, preferred, evidence), deadline)
+        return find(_Cluster(label, members, strength, preferred, evidence), share)
 
-    n_threads = 1 if rule.time_limit is not None else _n_threads(evidence, n_jobs)
-    if min(n_threads, len(clusters)) <= 1:
-        return [
-            search(*cluster, deadline.share(len(clusters) - place))
-            for place, cluster in enumerate(clusters)
-        ]
+    if n_threads == 1:
+        return [search(*cluster) for cluster in clusters]
     with ThreadPoolExecutor(n_threads) as pool:
-        futures = [pool.submit(search, *cluster, deadline) for cluster in clusters]
+        futures = [pool.submit(search, *cluster) for cluster in clusters]
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
             failed = [future for future in futures if future.done() and future.exception()]
@@ -332,12 +349,16 @@ def _n_threads(evidence: Evidence, n_jobs: int | None) -> int:
 
 def _warn_of_unproven(cores: list[Core], rule: CoreRule) -> None:
     for name in ("time_limit", "max_memory"):
-        unproven = [core.label for core in cores if core.limited_by == name]
+        unproven = [core for core in cores if core.limited_by == name]
         if unproven:
+            shown = ", ".join(
+                f"{core.label!r} (core {core.n_core}, at most {core.upper_bound})"
+                for core in unproven[:5]
+            )
+            more = f" and {len(unproven) - 5} more" if len(unproven) > 5 else ""
             warnings.warn(
                 f"{name}={getattr(rule, name):g} was too little to prove that the cores of "
-                f"{len(unproven)} of {len(cores)} clusters are the largest ({unproven[:5]}); their "
-                "upper_bound says how far off they can be.",
+                f"{len(unproven)} of {len(cores)} clusters are the largest: {shown}{more}.",
                 stacklevel=3,
             )
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
-from coreclust.cli.arguments import folder
 from studies.command import add_common_options, run
 from studies.paper.plan import FIGURES, TABLES
 from studies.paper.render import to_terminal, wants_color
 from studies.paper.reproduce import reproduce
+
+
+def folder(text: str) -> Path:
+    """Parse the name of an existing folder."""
+    if not Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is not a folder")
+    return Path(text)
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -14,7 +14,7 @@ from coreclust.clique._graph import Graph
 from coreclust.clique._local_search import improve_independent_set, prefer_low_numbers
 from coreclust.clique._reductions import reduce_graph
 from coreclust.clique._solve import largest_independent_set
-from coreclust.evidence import apart_table
+from coreclust.evidence._bounds import apart_table
 from coreclust.evidence._counting import pack_labels
 from coreclust.evidence._packed import _row_bits
 from twins import (

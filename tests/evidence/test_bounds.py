@@ -8,13 +8,8 @@ from hypothesis import strategies as st
 from scipy.special import bdtr
 from scipy.stats import binomtest
 
-from coreclust.evidence import (
-    apart_table,
-    bound_table,
-    cooccurrence_estimate,
-    least_seen,
-    pair_test,
-)
+from coreclust.evidence import cooccurrence_estimate, pair_test
+from coreclust.evidence._bounds import apart_table, bound_table, least_seen
 from twins import is_edge
 
 alphas = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)

@@ -11,14 +11,8 @@ from hypothesis import strategies as st
 from coreclust import CoreClustering, LabelEnsemble, core_clusters
 from coreclust._inspection.verdict import verdict
 from coreclust.cli.main import make_parser
-from coreclust.evidence import (
-    GUARANTEES,
-    CoreRule,
-    Guarantee,
-    PairEvidence,
-    bound_table,
-    least_seen,
-)
+from coreclust.evidence import GUARANTEES, CoreRule, Guarantee, PairEvidence
+from coreclust.evidence._bounds import bound_table, least_seen
 from coreclust.evidence._counting import pack_labels
 from coreclust.evidence._pair_evidence import CountedPairs
 from twins import counts, label_matrices

@@ -13,7 +13,7 @@ from coreclust import CoreClustering, LabelEnsemble, core_clusters
 from coreclust._sampling.models import EstimatorModel
 from coreclust.cluster import HierarchicalClustering, KMeans, TrimmedKMeans
 from coreclust.cluster._kmeans import CenterModel
-from coreclust.evidence import apart_table, bound_table
+from coreclust.evidence._bounds import apart_table, bound_table
 from coreclust.resampling import Bootstrap, KnownDistribution, SmoothedBootstrap, Subsample
 
 RNG = np.random.default_rng(3)

@@ -14,17 +14,11 @@ from coreclust._sampling.problem import Problem
 from coreclust._sampling.runner import label_resamples
 from coreclust.clique import undecided_pairs
 from coreclust.cluster import KMeans
-from coreclust.evidence import (
-    CoreRule,
-    bound_table,
-    least_seen,
-    pair_test,
-    sequence_evidence,
-    sequence_tables,
-)
+from coreclust.evidence import CoreRule, pair_test
+from coreclust.evidence._bounds import bound_table, least_seen, sequence_tables
 from coreclust.evidence._counting import pack_labels
 from coreclust.evidence._ensemble import LabelEnsemble
-from coreclust.evidence._guarantees import sequence_bound
+from coreclust.evidence._guarantees import sequence_bound, sequence_evidence
 from coreclust.resampling import Bootstrap, KnownDistribution
 from twins import clique_number, counts, label_matrices
 

@@ -34,17 +34,7 @@ def headline(fitted: CoreClustering) -> str:
 
 
 def verdict(fitted: CoreClustering) -> str:
-    """Return the result as a paragraph of a few sentences.
-
-    Examples
-    --------
-    >>> from coreclust import CoreClustering
-    >>> from coreclust._inspection.verdict import verdict
-    >>> cc = CoreClustering(lambda Z: [int(z > 9) for z in Z], n_resamples=50, random_state=0)
-    >>> print(verdict(cc.fit([1, 2, 3, 10, 11])))
-    2 clusters; every item is core. Any two items of one core get the same label with an estimated
-    probability of at least 0.9. The cores are proven to be the largest possible.
-    """
+    """Return the result as a paragraph of a few sentences."""
     first = headline(fitted)
     return f"{first[0].upper()}{first[1:]}. {explanation(fitted)}".rstrip()
 

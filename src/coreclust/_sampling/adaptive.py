@@ -61,7 +61,7 @@ class StoppingRule:
 
     Sampling stops once at most 1 % of the items changed core since the last check, and at most a
     quarter of the pairs inside clusters are undecided and could change a core. A pair is decided
-    when its confidence sequence (:func:`~coreclust.evidence.sequence_tables`) excludes
+    when its confidence sequence (`sequence_tables`) excludes
     ``1 - alpha``. The sequences of all pairs hold at all checks together with a confidence of
     95 %, whatever the number of checks.
     """

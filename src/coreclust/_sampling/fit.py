@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,6 +32,7 @@ class Resampled(NamedTuple):
     n_dropped: int
     models: list[Any]
     engine: str
+    seconds: float
 
 
 def choose_engine(problem: Problem, meta: CoreClustering) -> Any:
@@ -87,7 +89,6 @@ def gather_evidence(
     meta: CoreClustering,
     entropy: int,
     reference: NDArray[np.int64],
-    *,
     engine: Any,
     on_resample: Callable[[], None] | None = None,
     checkpoint: Checkpoint | None = None,
@@ -95,10 +96,11 @@ def gather_evidence(
     """Draw and label the resamples, or for Algorithm 2 those of each pair."""
     how: dict[str, Any] = {"n_jobs": meta.n_jobs, "verbose": meta.verbose}
     name = "generic" if engine is None else "batched"
+    begin = time.monotonic()
     if problem.scheme.draws == "pairs":  # Algorithm 2
         m = int(meta.n_resamples)
         evidence, n_dropped = resample_pairs(problem, reference, m, entropy, labeler=engine, **how)
-        return Resampled(evidence, m, n_dropped, [], name)
+        return Resampled(evidence, m, n_dropped, [], name, time.monotonic() - begin)
     if problem.in_blocks:
         how["n_jobs"] = 1  # the blocks already run in parallel
     label = functools.partial(
@@ -112,7 +114,7 @@ def gather_evidence(
         **how,
     )
     if meta.n_resamples == "auto":
-        rule = meta._rule()
+        rule = meta._rule(0.0)
         labeling = label_until_settled(label, reference, rule, meta.max_resamples, meta.n_jobs)
     else:
         labeling = label(n_resamples=int(meta.n_resamples))
@@ -120,4 +122,6 @@ def gather_evidence(
     models = labeling.models
     if engine is not None:
         models = [engine.offer.make_model(model) for model in models]
-    return Resampled(labeling.ensemble, labeling.n_tried, len(labeling.errors), models, name)
+    seconds = time.monotonic() - begin
+    n_dropped = len(labeling.errors)
+    return Resampled(labeling.ensemble, labeling.n_tried, n_dropped, models, name, seconds)

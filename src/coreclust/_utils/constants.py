@@ -12,3 +12,6 @@ NOISE_RULES = {"apart": 0, "together": 1, "absent": 2}
 
 #: Memory for the conflicts of one cluster, in bytes.
 DEFAULT_MAX_MEMORY = 2e9
+
+#: Seconds that a search for cores may take by default, if resampling took no longer.
+DEFAULT_SECONDS = 30.0

@@ -155,13 +155,6 @@ def add_output(command: Any) -> None:
     add("--no-plots", action="store_true", help="write no plots")
 
 
-def folder(text: str) -> Path:
-    """Parse the name of an existing folder."""
-    if not Path(text).is_dir():
-        raise argparse.ArgumentTypeError(f"{text} is not a folder")
-    return Path(text)
-
-
 def probability(text: str) -> float:
     """Parse a number between 0 and 1."""
     return _number(text, "a number between 0 and 1", lambda value: 0 <= value <= 1)

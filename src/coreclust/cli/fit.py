@@ -70,7 +70,11 @@ def add(commands: Any) -> None:
         help="how two items with a noise label count in a resample; default: %(default)s",
     )
     rules.add_argument(
-        "--time-limit", type=seconds, metavar="S", help="time limit of the search, in seconds"
+        "--time-limit",
+        type=seconds,
+        default="auto",
+        metavar="S",
+        help="time limit of the search, in seconds; default: 30, or as long as resampling took",
     )
     add_output(fit)
     fit.add_argument("--report", action="store_true", help="also write report.html")

@@ -27,25 +27,26 @@ def branch_and_bound(
 ) -> Solution:
     """Return a largest independent set of a conflict graph.
 
-    Parameters
-    ----------
-    conflicts : Graph
-    start : ndarray of bool of shape (n_vertices,)
-        A first independent set.
-    expired : callable
-        Called between slices of the search; the search stops if it returns True.
+    `start` marks a first independent set. `expired` is called between slices of the search, which
+    stops if it returns True.
     """
     order = _degeneracy_order(conflicts.indptr, conflicts.indices)
-    search = _Search(conflicts.subgraph(order), start[order])
+    graph = conflicts.subgraph(order)
+    adjacent = _complement_bits(graph.indptr, graph.indices)
+    twins = _twin_bits(adjacent)
+    state = _new_state(adjacent, np.flatnonzero(start[order]))
     nodes = 1
     while True:
         begin = time.monotonic()
-        if search.run(nodes) or expired():
+        if _search(adjacent, twins, state, nodes) or expired():
             break
         # The size of the slices does not change the course of the search.
         taken = max(time.monotonic() - begin, 1e-6)
         nodes = max(1, min(2 * nodes, int(nodes * _SECONDS_PER_SLICE / taken)))
-    return Solution(np.sort(order[search.best]), search.upper_bound)
+    depth, size = state.progress.tolist()
+    # All vertices at the root with a higher color than the current branch are done.
+    bound = size if depth < 0 else max(size, int(state.colors[0, state.left[0]]))
+    return Solution(np.sort(order[state.best[:size]]), bound)
 
 
 class _State(NamedTuple):
@@ -73,42 +74,20 @@ class _Scratch(NamedTuple):
     blamed: NDArray[np.bool_]  # (n + 1,)
 
 
-class _Search:
-    """A search that can be suspended."""
-
-    def __init__(self, conflicts: Graph, start: NDArray[np.bool_]) -> None:
-        n = conflicts.n_vertices
-        self.adjacent = _complement_bits(conflicts.indptr, conflicts.indices)
-        self.twins = _twin_bits(self.adjacent)
-        chosen = np.flatnonzero(start)
-        best = np.zeros(n, dtype=np.int64)
-        best[: chosen.size] = chosen
-        depth = n + 2
-        self.state = _State(
-            candidates=np.zeros((depth, self.adjacent.shape[1]), dtype=np.uint64),
-            vertices=np.empty((depth, n), dtype=np.int32),
-            colors=np.empty((depth, n), dtype=np.int32),
-            left=np.zeros(depth, dtype=np.int64),
-            path=np.zeros(depth, dtype=np.int64),
-            best=best,
-            progress=np.array([-1, chosen.size], dtype=np.int64),
-        )
-
-    def run(self, nodes: int) -> bool:
-        """Search some more nodes; return whether the search is complete."""
-        return _search(self.adjacent, self.twins, self.state, nodes)
-
-    @property
-    def best(self) -> NDArray[np.int64]:
-        return self.state.best[: self.state.progress[1]]
-
-    @property
-    def upper_bound(self) -> int:
-        depth, best = self.state.progress
-        if depth < 0:
-            return int(best)
-        # All vertices at the root with a higher color than the current branch are done.
-        return max(int(best), int(self.state.colors[0, self.state.left[0]]))
+def _new_state(adjacent: NDArray[np.uint64], chosen: NDArray[np.intp]) -> _State:
+    n, n_words = adjacent.shape
+    best = np.zeros(n, dtype=np.int64)
+    best[: chosen.size] = chosen
+    depth = n + 2
+    return _State(
+        candidates=np.zeros((depth, n_words), dtype=np.uint64),
+        vertices=np.empty((depth, n), dtype=np.int32),
+        colors=np.empty((depth, n), dtype=np.int32),
+        left=np.zeros(depth, dtype=np.int64),
+        path=np.zeros(depth, dtype=np.int64),
+        best=best,
+        progress=np.array([-1, chosen.size], dtype=np.int64),
+    )
 
 
 @kernel
@@ -156,19 +135,14 @@ def _twin_bits(adjacent):
     """
     n, n_words = adjacent.shape
     twins = np.zeros((n, n_words), dtype=np.uint64)
+    with_itself = adjacent.copy()
     one = np.uint64(1)
     for v in range(n):
-        twins[v, v >> 6] |= one << np.uint64(v & 63)
-        for u in range(v):
+        with_itself[v, v >> 6] |= one << np.uint64(v & 63)
+        for u in range(v + 1):
             same = True
             for word in range(n_words):
-                a = adjacent[v, word]
-                b = adjacent[u, word]
-                if word == v >> 6:
-                    a |= one << np.uint64(v & 63)
-                if word == u >> 6:
-                    b |= one << np.uint64(u & 63)
-                if a != b:
+                if with_itself[v, word] != with_itself[u, word]:
                     same = False
                     break
             if same:
@@ -301,15 +275,11 @@ def _color(adjacent, candidates, needed, vertices, colors, scratch):
     one = np.uint64(1)
     n_listed = 0
     color = 0
-    any_left = False
     closed[:needed] = False
-    for word in range(n_words):
-        rest[word] = candidates[word]
-        any_left |= rest[word] != 0
-    while any_left:
-        for word in range(n_words):
-            free[word] = rest[word]
-            classes[color, word] = 0
+    rest[:] = candidates
+    while rest.any():
+        free[:] = rest
+        classes[color] = 0
         listed_before = n_listed
         for word in range(n_words):
             while free[word] != 0:
@@ -330,9 +300,6 @@ def _color(adjacent, candidates, needed, vertices, colors, scratch):
                     n_listed += 1
         if color < needed or n_listed > listed_before:
             color += 1
-        any_left = False
-        for word in range(n_words):
-            any_left |= rest[word] != 0
     return n_listed
 
 
@@ -390,8 +357,7 @@ def _search(adjacent, twins, state, max_nodes):
         if empty:
             if depth > progress[1]:
                 progress[1] = depth
-                for d in range(depth):
-                    best[d] = path[d]
+                best[:depth] = path[:depth]
             left[depth] = -1
             continue
         needed = max(progress[1] - depth, 0)

@@ -26,6 +26,10 @@ _BYTES_PER_CALL = 64_000_000
 # Memory of a conflict in the rows, in the graph made from them, and in the matching for the bound.
 _BYTES_PER_CONFLICT = 40
 
+_Items = NDArray[np.intp]
+_Flags = NDArray[np.bool_]  # one per item
+_Table = NDArray[np.int64]  # how often a pair seen B times may be apart, for B = 0, 1, ...
+
 # Groups of items that are all in conflict. A core contains at most one item of each.
 _OPEN_GROUPS = 8
 _LARGEST_GROUP = 1024
@@ -36,32 +40,14 @@ class TooManyConflictsError(Exception):
 
 
 def conflict_graph(
-    pairs: PairCounts,
-    table: NDArray[np.int64],
-    deadline: Deadline,
-    max_memory: float = math.inf,
-) -> tuple[NDArray[np.intp], Graph, NDArray[np.bool_]]:
+    pairs: PairCounts, table: _Table, deadline: Deadline, max_memory: float = math.inf
+) -> tuple[_Items, Graph, _Flags]:
     """Return the conflict graph of the items that can be in a largest core.
 
-    Parameters
-    ----------
-    pairs : PairCounts
-        The items of the cluster, in order of preference.
-    table : ndarray of shape (n_resamples + 1,)
-        How often a pair seen B times may be apart; non-decreasing.
-    deadline : Deadline
-        Tells whether the search was cancelled.
-    max_memory : float, default=inf
-        Bytes; a TooManyConflictsError is raised if more are needed.
-
-    Returns
-    -------
-    kept : ndarray of int
-        The items that were not ruled out, in order.
-    graph : Graph
-        Conflicts among them; vertex v is item `kept[v]`.
-    start : ndarray of bool of shape (n_kept,)
-        A set without conflicts.
+    The items of `pairs` are in order of preference, and `table` does not decrease. Returns the
+    items that were not ruled out, in order; the graph of their conflicts, in this numbering; and a
+    set of them without conflicts. Raises TooManyConflictsError if this needs more than
+    `max_memory` bytes.
     """
     n_items = pairs.n_items
     steady = pairs.steady_items(table)
@@ -89,9 +75,7 @@ def conflict_graph(
     return kept, _graph(kept, alive, steady, rows), start[kept]
 
 
-def conflict_free_set(
-    pairs: PairCounts, table: NDArray[np.int64], deadline: Deadline
-) -> tuple[NDArray[np.intp], int]:
+def conflict_free_set(pairs: PairCounts, table: _Table, deadline: Deadline) -> tuple[_Items, int]:
     """Return a set without conflicts and a bound on the size of any such set, without the graph.
 
     This is for clusters with more conflicts than fit into memory. The set is built greedily, in
@@ -111,27 +95,15 @@ def conflict_free_set(
 
 def conflict_graphs(
     pairs: PairCounts,
-    tables: NDArray[np.int64],
+    tables: NDArray[np.int64],  # (n_tables, n_resamples + 1), the strictest first
     deadline: Deadline,
     max_memory: float = math.inf,
-) -> Iterator[Callable[[NDArray[np.bool_]], tuple[NDArray[np.intp], Graph]] | None]:
+) -> Iterator[Callable[[_Flags], tuple[_Items, Graph]] | None]:
     """Yield conflict graphs under several tables, from the strictest on, counting pairs once.
 
-    Parameters
-    ----------
-    pairs : PairCounts
-        The items of the cluster, in order of preference.
-    tables : ndarray of shape (n_tables, n_resamples + 1)
-        Each allows at least the pairs that the one before allows.
-    deadline, max_memory
-        See :func:`conflict_graph`.
-
-    Yields
-    ------
-    graph_beyond : callable or None
-        None if the conflicts are those of the table before. Otherwise a function that takes a set
-        without conflicts, as booleans, and returns the items that are in it or can be in a larger
-        one, and the graph of their conflicts.
+    Yields None if the conflicts are those of the table before. Otherwise yields a function that
+    takes a set without conflicts, as booleans, and returns the items that are in it or can be in a
+    larger one, and the graph of their conflicts. See :func:`conflict_graph` for the arguments.
     """
     n_items = pairs.n_items
     steady = pairs.steady_items(tables[0])
@@ -155,24 +127,13 @@ def conflict_graphs(
         yield functools.partial(_graph_beyond, n_items, rows, others)
 
 
-def undecided_pairs(
-    pairs: PackedLabels, sure: NDArray[np.int64], possible: NDArray[np.int64]
-) -> int:
+def undecided_pairs(pairs: PackedLabels, sure: _Table, possible: _Table) -> int:
     """Count the undecided pairs that could still change a core.
 
-    Parameters
-    ----------
-    pairs : PackedLabels
-        The items of the cluster.
-    sure, possible : ndarray of shape (n_resamples + 1,)
-        A pair seen B times is decided to have no conflict if it was apart at most ``sure[B]``
-        times, and to be in conflict if it was apart more than ``possible[B]`` times.
-
-    Returns
-    -------
-    n_pairs : int
-        Number of pairs that are neither. Pairs of items that are ruled out are not counted: an
-        item with too many decided conflicts cannot be in a core as large as one already decided.
+    A pair seen B times is decided to have no conflict if it was apart at most ``sure[B]`` times,
+    and to be in conflict if it was apart more than ``possible[B]`` times. Pairs of items that are
+    ruled out are not counted: an item with too many decided conflicts cannot be in a core as large
+    as one already decided.
     """
     n_items = pairs.n_items
     steady = pairs.steady_items(sure)
@@ -188,12 +149,7 @@ def undecided_pairs(
 
 
 def _count_pairs(
-    pairs: PackedLabels,
-    above: NDArray[np.int64],
-    up_to: NDArray[np.int64],
-    rows: NDArray[np.intp],
-    others: NDArray[np.intp],
-    is_row: NDArray[np.bool_],
+    pairs: PackedLabels, above: _Table, up_to: _Table, rows: _Items, others: _Items, is_row: _Flags
 ) -> NDArray[np.int64]:
     counts = np.zeros(pairs.n_items, dtype=np.int64)
     for chunk in _chunks(rows, 1, Deadline(None)):
@@ -202,11 +158,8 @@ def _count_pairs(
 
 
 def _graph_beyond(
-    n_items: int,
-    rows: NDArray[np.int64],
-    others: NDArray[np.int32],
-    chosen: NDArray[np.bool_],
-) -> tuple[NDArray[np.intp], Graph]:
+    n_items: int, rows: NDArray[np.int64], others: NDArray[np.int32], chosen: _Flags
+) -> tuple[_Items, Graph]:
     """Return the graph on the items with few enough conflicts for a set larger than `chosen`."""
     degrees = np.bincount(rows, minlength=n_items) + np.bincount(others, minlength=n_items)
     alive = chosen | (degrees <= n_items - np.count_nonzero(chosen))
@@ -217,12 +170,8 @@ def _graph_beyond(
 
 
 def _greedy(
-    pairs: PairCounts,
-    table: NDArray[np.int64],
-    block: NDArray[np.intp],
-    border: NDArray[np.intp],
-    deadline: Deadline,
-) -> NDArray[np.intp]:
+    pairs: PairCounts, table: _Table, block: _Items, border: _Items, deadline: Deadline
+) -> _Items:
     """Return a conflict-free set: the block, and the items of the border that fit, in order."""
     chosen = np.empty(block.size + border.size, dtype=np.intp)
     chosen[: block.size] = block
@@ -232,7 +181,7 @@ def _greedy(
     return chosen[:n_chosen]
 
 
-def _chunks(items: NDArray[np.intp], width: int, deadline: Deadline) -> Iterator[NDArray[np.intp]]:
+def _chunks(items: _Items, width: int, deadline: Deadline) -> Iterator[_Items]:
     size = max(min(_ROWS_PER_CALL, _BYTES_PER_CALL // (4 * width)), 1)
     for begin in range(0, items.size, size):
         deadline.raise_if_cancelled()
@@ -240,10 +189,7 @@ def _chunks(items: NDArray[np.intp], width: int, deadline: Deadline) -> Iterator
 
 
 def _graph(
-    kept: NDArray[np.intp],
-    alive: NDArray[np.bool_],
-    steady: NDArray[np.bool_],
-    rows: dict[int, NDArray[np.int32]],
+    kept: _Items, alive: _Flags, steady: _Flags, rows: dict[int, NDArray[np.int32]]
 ) -> Graph:
     """Assemble neighbor lists from the rows of the border items.
 

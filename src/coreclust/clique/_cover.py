@@ -27,14 +27,8 @@ _TOLERANCE = 1e-6
 def cover_bound(graph: Graph, known: int, deadline: Deadline) -> int:
     """Return an upper bound on the size of an independent set; stop early at `known`.
 
-    Parameters
-    ----------
-    graph : Graph
-        With as many vertices as fit into a bit matrix.
-    known : int
-        The size of a known set: a lower bound cannot be proven.
-    deadline : Deadline
-        When it passes, the bound proven by then is returned.
+    When the deadline passes, the bound proven by then is returned. `known` is the size of a known
+    set: no bound below it is valid. The conflicts must fit into a bit matrix.
     """
     n = graph.n_vertices
     bits = _conflict_bits(graph.indptr, graph.indices)

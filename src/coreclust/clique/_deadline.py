@@ -7,21 +7,21 @@ from concurrent.futures import CancelledError
 
 
 class Deadline:
-    """The time at which a search should stop, if there is a limit.
-
-    Parameters
-    ----------
-    seconds : float or None
-        Seconds from now; None for no limit.
-    """
+    """The time, in seconds from now, at which a search should stop; None for no limit."""
 
     def __init__(self, seconds: float | None) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds
         self._cancelled = False
+        self._whole: Deadline | None = None  # of which this is a share
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the search was cancelled."""
+        return self._cancelled or (self._whole is not None and self._whole.cancelled)
 
     def expired(self) -> bool:
         """Return whether the time has passed or the search was cancelled."""
-        return self._cancelled or (self._end is not None and time.monotonic() >= self._end)
+        return self.cancelled or (self._end is not None and time.monotonic() >= self._end)
 
     def remaining(self) -> float | None:
         """Return the seconds that are left, 0 if the time has passed; None without a limit."""
@@ -33,11 +33,12 @@ class Deadline:
 
     def raise_if_cancelled(self) -> None:
         """Raise CancelledError if the search was cancelled, for steps without a partial result."""
-        if self._cancelled:
+        if self.cancelled:
             raise CancelledError
 
-    def share(self, n_parts: int) -> Deadline:
+    def share(self, n_parts: float) -> Deadline:
         """Return the deadline of the next of `n_parts` tasks that share the remaining time."""
-        if self._end is None:
-            return self
-        return Deadline((self._end - time.monotonic()) / n_parts)
+        seconds = self.remaining()
+        part = Deadline(None if seconds is None else seconds / n_parts)
+        part._whole = self
+        return part

@@ -14,13 +14,7 @@ from coreclust.clique._graph import Graph
 class FoldedGraph:
     """A weighted graph under reduction.
 
-    Attributes
-    ----------
-    adjacency : dict of int to set of int
-        The remaining graph.
-    weight : dict of int to int
-    offset : int
-        Weight of a heaviest independent set of the original graph minus that of the remaining one.
+    A heaviest independent set of the original graph weighs `offset` more than one of `adjacency`.
     """
 
     def __init__(self, graph: Graph) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coreclust._utils.jit import kernel, random_below, random_state_of
+from coreclust.clique._deadline import Deadline
 from coreclust.clique._graph import Graph
 
 _MOST_VISITS = 30_000_000  # about 0.1 s, because kernels cannot be interrupted
@@ -28,7 +29,19 @@ def improve_independent_set(
     """
     size = graph.n_vertices + graph.indices.size
     visits = min(30 * size, _MOST_VISITS) + (min(500 * size, 3_000_000) if thorough else 100_000)
-    return _improve(graph.indptr, graph.indices, chosen, visits)
+    return _improve(graph.indptr, graph.indices, chosen, visits, 0)
+
+
+def improve_until(graph: Graph, chosen: NDArray[np.bool_], deadline: Deadline) -> NDArray[np.bool_]:
+    """Return an independent set at least as large as `chosen`, searching until a deadline.
+
+    Each round continues from the best set with other random numbers.
+    """
+    seed = 0
+    while not deadline.expired():
+        seed += 1
+        chosen = _improve(graph.indptr, graph.indices, chosen, _MOST_VISITS, seed)
+    return chosen
 
 
 def exchange_one_for_two(graph: Graph, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -36,7 +49,7 @@ def exchange_one_for_two(graph: Graph, chosen: NDArray[np.bool_]) -> NDArray[np.
 
     No vertex can be added to the set, and none can be exchanged for two.
     """
-    return _improve(graph.indptr, graph.indices, chosen, 1)
+    return _improve(graph.indptr, graph.indices, chosen, 1, 0)
 
 
 def prefer_low_numbers(graph: Graph, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -90,7 +103,7 @@ def _two_for_one(indptr, indices, chosen, tight, x, journal, n_moves, mark, sing
 
 
 @kernel
-def _improve(indptr, indices, start, visits):
+def _improve(indptr, indices, start, visits, seed):
     n = start.size
     chosen = start.copy()
     tight = _count_chosen_neighbors(indptr, indices, chosen)
@@ -99,7 +112,7 @@ def _improve(indptr, indices, start, visits):
     single = np.empty(n, dtype=np.int64)
     queue = np.empty(n, dtype=np.int64)
     queued = np.zeros(n, dtype=np.bool_)
-    state = random_state_of(0)
+    state = random_state_of(seed)
     for v in range(n):  # start from a maximal set
         if tight[v] == 0 and not chosen[v]:
             _toggle(indptr, indices, chosen, tight, v, journal, 0)

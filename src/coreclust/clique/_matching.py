@@ -20,19 +20,9 @@ def maximum_matching(
 ) -> tuple[NDArray[np.int32], bool]:
     """Match the vertices of a graph with the vertices of a copy of it, along its edges.
 
-    Parameters
-    ----------
-    graph : Graph
-    expired : callable
-        Asked between phases, each of which takes time proportional to the number of edges; True
-        stops the search.
-
-    Returns
-    -------
-    partner : ndarray of int of shape (n_vertices,)
-        The vertex of the copy that each vertex is matched with, -1 for none.
-    complete : bool
-        Whether the matching is a maximum one.
+    `expired` is asked between phases, each of which takes time proportional to the number of edges;
+    True stops the search. Returns the vertex of the copy that each vertex is matched with, -1 for
+    none, and whether the matching is a maximum one.
     """
     partner, owner = _greedy(graph.indptr, graph.indices, np.argsort(graph.degrees, kind="stable"))
     while not expired():

@@ -83,11 +83,9 @@ def _alternating_reach(indptr, indices, partner):
     left = partner < 0
     right = np.zeros(n, dtype=np.bool_)
     stack = np.empty(n, dtype=np.int64)
-    n_stack = 0
-    for v in range(n):
-        if left[v]:
-            stack[n_stack] = v
-            n_stack += 1
+    unmatched = np.flatnonzero(left)
+    n_stack = unmatched.size
+    stack[:n_stack] = unmatched
     while n_stack > 0:
         n_stack -= 1
         v = stack[n_stack]
@@ -107,20 +105,15 @@ def _peel(indptr, indices, state, lower_bound):
     """Take isolated and pendant vertices; delete those with too many conflicts."""
     n = state.size
     degree = np.zeros(n, dtype=np.int64)
-    n_undecided = 0
-    n_taken = 0
+    n_undecided = np.count_nonzero(state == UNDECIDED)
+    n_taken = np.count_nonzero(state == TAKEN)
     stack = np.empty(n, dtype=np.int64)
     stacked = np.zeros(n, dtype=np.bool_)
     n_stack = 0
     for v in range(n):
-        if state[v] == TAKEN:
-            n_taken += 1
-        if state[v] != UNDECIDED:
-            continue
-        n_undecided += 1
-        for u in indices[indptr[v] : indptr[v + 1]]:
-            if state[u] == UNDECIDED:
-                degree[v] += 1
+        if state[v] == UNDECIDED:
+            for u in indices[indptr[v] : indptr[v + 1]]:
+                degree[v] += state[u] == UNDECIDED
     for v in range(n - 1, -1, -1):  # lower numbers are popped first
         if state[v] == UNDECIDED and degree[v] <= 1:
             stack[n_stack] = v

@@ -7,12 +7,14 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from coreclust.clique._branch import branch_and_bound
+from coreclust.clique._cover import cover_bound
 from coreclust.clique._deadline import Deadline
 from coreclust.clique._folding import FoldedGraph
 from coreclust.clique._graph import Graph, Solution
 from coreclust.clique._local_search import (
     exchange_one_for_two,
     improve_independent_set,
+    improve_until,
     prefer_low_numbers,
 )
 from coreclust.clique._reductions import reduce_graph
@@ -24,6 +26,9 @@ _MOST_CONFLICTS_PER_VERTEX_TO_FOLD = 100
 # Memory of the branch and bound: two numbers of four bytes and three bits per pair of vertices.
 _BYTES_PER_PAIR = 8.4
 
+# How the time for a hard component is divided: one part of so many of the time that is left.
+_FIRST_SEARCH, _LOCAL_SEARCH, _COVER = 4.0, 5.0, 1.5
+
 
 def largest_independent_set(
     graph: Graph, start: NDArray[np.bool_], deadline: Deadline, max_memory: float = np.inf
@@ -32,18 +37,9 @@ def largest_independent_set(
 
     If there are several, it is one in which no vertex can be exchanged for a lower-numbered
     (more preferred) one.
-
-    Parameters
-    ----------
-    graph : Graph
-        Vertices in order of preference.
-    start : ndarray of bool of shape (n_vertices,)
-        A first independent set; it may be empty.
-    deadline : Deadline
-        When it passes, the best set so far is returned with the bound proven so far.
-    max_memory : float, default=inf
-        Bytes for the branch and bound in a component that the reductions leave. A component
-        that needs more gets a set from the local search and a bound.
+    `start` is a first set, which may be empty. When the deadline passes, the best set so far is
+    returned with the bound proven so far. A component that needs more than `max_memory` bytes for
+    the branch and bound gets a set from the local search and a bound.
     """
     isolated = np.flatnonzero(graph.degrees == 0)
     connected = np.flatnonzero(graph.degrees > 0)
@@ -127,14 +123,37 @@ def _solve_components(graph: Graph, deadline: Deadline, max_memory: float) -> So
     members = np.split(np.argsort(component, kind="stable"), np.cumsum(np.bincount(component))[:-1])
     chosen: list[NDArray[np.intp]] = []
     upper_bound = 0
-    for vertices in sorted(members, key=len):
+    for place, vertices in enumerate(sorted(members, key=len)):
         part = graph.subgraph(vertices)
-        start = np.zeros(part.n_vertices, dtype=bool)
-        start = improve_independent_set(part, start, thorough=True)
-        if _BYTES_PER_PAIR * vertices.size**2 > max_memory:
-            solution = Solution(np.flatnonzero(start), vertices.size)
-        else:
-            solution = branch_and_bound(part, start, deadline.expired)
+        solution = _solve_component(part, deadline.share(len(members) - place), max_memory)
         chosen.append(vertices[solution.chosen])
         upper_bound += solution.upper_bound
     return Solution(np.sort(np.concatenate(chosen)), upper_bound)
+
+
+def _solve_component(graph: Graph, deadline: Deadline, max_memory: float) -> Solution:
+    """Find a largest set, or the best set and bound that the time and the memory allow."""
+    empty = np.zeros(graph.n_vertices, dtype=bool)
+    start = improve_independent_set(graph, empty, thorough=True)
+    fits = _BYTES_PER_PAIR * graph.n_vertices**2 <= max_memory
+    if fits:
+        solution = branch_and_bound(graph, start, deadline.share(_FIRST_SEARCH).expired)
+        if solution.optimal:
+            return solution
+        start[:] = False
+        start[solution.chosen] = True
+    else:
+        solution = Solution(np.flatnonzero(start), graph.n_vertices)
+    # Too hard for a complete search: a better set, a better bound, and a search with both.
+    limited = deadline.remaining() is not None
+    if limited:
+        start = improve_until(graph, start, deadline.share(_LOCAL_SEARCH))
+    size = int(np.count_nonzero(start))
+    bound = cover_bound(graph, size, deadline.share(_COVER) if limited else Deadline(0))
+    bound = min(bound, solution.upper_bound)
+    if fits and bound > size and not deadline.expired():
+        solution = branch_and_bound(graph, start, deadline.expired)
+        return Solution(
+            solution.chosen, max(min(bound, solution.upper_bound), solution.chosen.size)
+        )
+    return Solution(np.flatnonzero(start), max(bound, size))

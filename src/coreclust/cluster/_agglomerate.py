@@ -30,8 +30,7 @@ def label_resamples(distances, counts, n_clusters, linkage):
         sizes = counts[resample][items].astype(np.float64)
         pairs, heights = merge_all(between, sizes, linkage)
         found = cut(pairs, heights, n_clusters)
-        for k in range(n):
-            labels[resample, items[k]] = found[k]
+        labels[resample][items] = found
     return labels
 
 
@@ -65,23 +64,10 @@ def label_datasets(datasets, n_wanted, n_clusters, linkage):
 def merge_all(distances, sizes, linkage):
     """Merge clusters until one is left, with the nearest-neighbor chain algorithm.
 
-    See Murtagh (1983) and Müllner (2011). A cluster is identified by one of its items.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n, n)
-        Symmetric; overwritten.
-    sizes : ndarray of shape (n,)
-        Multiplicities of the items; overwritten. An item of multiplicity w stands for w
-        copies that have merged at height 0.
-    linkage : int
-
-    Returns
-    -------
-    pairs : ndarray of shape (n - 1, 2)
-        The two clusters of each merge; the union is identified by the second. The order is not
-        that of the heights.
-    heights : ndarray of shape (n - 1,)
+    See Murtagh (1983) and Müllner (2011). `distances` (symmetric) and `sizes`, the multiplicities
+    of the items, are overwritten. An item of multiplicity w stands for w copies that have merged at
+    height 0. A cluster is identified by one of its items. Returns the two clusters of each merge,
+    of which the second identifies the union, and its height. Merges are not sorted by height.
     """
     n = sizes.size
     ward = linkage == 3

@@ -73,8 +73,7 @@ class Work(NamedTuple):
     size: NDArray[np.float64]  # (n_clusters,), sum of the kept weights
     sums: NDArray[np.float64]  # (n_clusters, n_features)
     scatter: NDArray[np.float64]  # (n_clusters, n_features, n_features)
-    low_value: NDArray[np.float64]  # (n_items,)
-    low_weight: NDArray[np.float64]  # (n_items,)
+    low: NDArray[np.float64]  # (2, n_items), values and weights of the items to select from
     step: NDArray[np.float64]  # (n_features,)
     block: NDArray[np.float64]  # (n_features + 2, _BLOCK)
 
@@ -239,9 +238,7 @@ def restrict(variances, size, factor, floor):
 def _set_constants(settings, models, slot, size):
     """Compute the weights of the clusters and the constants of their densities."""
     k, d = models.variances[slot].shape
-    total = 0.0
-    for j in range(k):
-        total += size[j]
+    total = size.sum()
     for j in range(k):
         share = 1.0 / k if settings.equal_weights else size[j] / total
         models.shares[slot, j] = share
@@ -273,22 +270,18 @@ def _start(items, settings, models, slot, work, state, at_items):
     for j in range(k):
         center = models.centers[slot, j]
         scatter = work.scatter[j]
-        for a in range(scatter.shape[0]):
-            for b in range(scatter.shape[0]):
-                scatter[a, b] = 0.0
+        scatter[:] = 0.0
         if at_items:
             item = _draw(items, state)
             tries = 0
-            while _contains(work.label, j, item):
+            while item in work.label[:j]:
                 tries += 1
                 # After 50 tries, take the next item: one item may have nearly all the weight.
                 item = _draw(items, state) if tries < 50 else (item + 1) % items.n_items
             work.label[j] = item
-            for a in range(d):
-                center[a] = items.rows[item, a]
+            center[:] = items.rows[item]
         else:
-            for a in range(d):
-                center[a] = 0.0
+            center[:] = 0.0
             for draw in range(d + 1):
                 item = _draw(items, state)
                 for a in range(d):
@@ -312,14 +305,6 @@ def _start(items, settings, models, slot, work, state, at_items):
 
 
 @kernel
-def _contains(labels, n_labels, label):
-    for i in range(n_labels):  # noqa: SIM110 - plain loops compile
-        if labels[i] == label:
-            return True
-    return False
-
-
-@kernel
 def _set_shape(models, slot, j, work, size):
     """Set the axes and variances of a cluster from its scatter matrix, which is overwritten."""
     scatter = work.scatter[j]
@@ -338,8 +323,9 @@ def _set_shape(models, slot, j, work, size):
 
 
 @kernel
-def assign(columns, n_items, spherical, centers, axes, variances, constants, label, value, block):
+def assign(columns, n_items, spherical, model, label, value, block):
     """Store the cluster of highest value for each item, and that value."""
+    centers, axes, variances, constants = model
     k, d = centers.shape
     difference, projection, distance = block[:d], block[d], block[d + 1]
     scale = 1.0 if spherical else 0.5
@@ -395,7 +381,7 @@ def assign(columns, n_items, spherical, centers, axes, variances, constants, lab
 @kernel
 def _threshold(items, work, guess):
     """Return the lowest value such that the items up to it hold the weight to trim."""
-    low_value, low_weight = work.low_value, work.low_weight
+    low_value, low_weight = work.low
     size = 0
     total = 0.0
     for i in range(items.n_items):
@@ -477,18 +463,10 @@ def expect(items, settings, models, slot, work, guess):
     Returns the objective, whether anything changed, and a guess for the next call: a value that
     the items to trim are expected not to exceed.
     """
-    assign(
-        items.columns,
-        items.n_items,
-        settings.spherical,
-        models.centers[slot],
-        models.axes[slot],
-        models.variances[slot],
-        models.constants[slot],
-        work.label,
-        work.value,
-        work.block,
-    )
+    centers, axes, variances, constants, _ = models
+    model = (centers[slot], axes[slot], variances[slot], constants[slot])
+    columns, spherical = items.columns, settings.spherical
+    assign(columns, items.n_items, spherical, model, work.label, work.value, work.block)
     threshold = _threshold(items, work, guess) if items.to_trim > 0.0 else -np.inf
     objective, changed = _trim(items, work, threshold)
     mean = objective / (items.cumulative[items.n_items - 1] - items.to_trim)
@@ -500,10 +478,8 @@ def maximize(items, settings, models, slot, work):
     """Estimate the clusters from the kept weights of their items."""
     k, d = models.centers[slot].shape
     centers = models.centers[slot]
-    for j in range(k):
-        work.size[j] = 0.0
-        for c in range(d):
-            work.sums[j, c] = 0.0
+    work.size[:] = 0.0
+    work.sums[:] = 0.0
     for i in range(items.n_items):
         kept = work.kept[i]
         if kept > 0.0:
@@ -534,18 +510,14 @@ def _move_to_farthest(items, center, work):
     for i in range(items.n_items):
         if work.kept[i] > 0.0 and (worst < 0 or work.value[i] < work.value[worst]):
             worst = i
-    for c in range(center.size):
-        center[c] = items.rows[worst, c]
+    center[:] = items.rows[worst]
     work.value[worst] = 0.0
 
 
 @kernel
 def _add_scatter(items, centers, work):
-    k, d = centers.shape
-    for j in range(k):
-        for a in range(d):
-            for b in range(d):
-                work.scatter[j, a, b] = 0.0
+    d = centers.shape[1]
+    work.scatter[:] = 0.0
     for i in range(items.n_items):
         kept = work.kept[i]
         if kept > 0.0:
@@ -647,8 +619,7 @@ def _room(n_items, n_features, settings):
         np.zeros(k),
         np.zeros((k, n_features)),
         np.zeros((k, d, d)),
-        np.empty(n_items),
-        np.empty(n_items),
+        np.empty((2, n_items)),
         np.empty(n_features),
         np.empty((n_features + 2, _BLOCK)),
     )
@@ -687,8 +658,7 @@ def _label(items, settings, models, work, slot):
     """Rank the clusters by size and mark trimmed items; return the objective and the ranks."""
     objective, _, _ = expect(items, settings, models, slot, work, -np.inf)
     k = settings.n_clusters
-    for j in range(k):
-        work.size[j] = 0.0
+    work.size[:] = 0.0
     for i in range(items.n_items):
         work.size[work.label[i]] += work.kept[i]
     rank = np.zeros(k, np.int64)
@@ -713,15 +683,9 @@ def weight_to_trim(trim, total, whole):
 def fit_items(distinct, weight, to_trim, settings, seed):
     """Cluster distinct items with positive weights.
 
-    Returns
-    -------
-    work : Work
-        The labels, values and kept weights of the items.
-    models, slot : Models, int
-        The clusters, and the slot of the best ones.
-    rank : ndarray of int of shape (n_clusters,)
-        The label of each cluster.
-    objective, n_iter, converged : float, int, bool
+    Returns the `Work` with the labels, values and kept weights of the items, the `Models`, the
+    slot of the best one, the label of each of its clusters, the objective, the number of steps and
+    whether they converged.
     """
     n_items, n_features = distinct.shape
     room, models, work = _room(n_items, n_features, settings)
@@ -732,13 +696,13 @@ def fit_items(distinct, weight, to_trim, settings, seed):
 
 
 @kernel
-def label_items(columns, spherical, centers, axes, variances, constants, lowest):
+def label_items(columns, spherical, model, lowest):
     """Label items by given clusters; items of a value below `lowest` are noise."""
     n_items = columns.shape[1]
     label = np.empty(n_items, np.int64)
     value = np.empty(n_items)
     block = np.empty((columns.shape[0] + 2, _BLOCK))
-    assign(columns, n_items, spherical, centers, axes, variances, constants, label, value, block)
+    assign(columns, n_items, spherical, model, label, value, block)
     labels = np.empty(n_items, np.int32)
     for i in range(n_items):
         labels[i] = label[i] if value[i] >= lowest else NOISE
@@ -756,8 +720,7 @@ def label_resamples(distinct, group, counts, settings, seeds):
     weight = np.empty(n_distinct)
     position = np.empty(n_distinct, np.int64)
     for resample in range(n_resamples):
-        for i in range(n_distinct):
-            weight[i] = 0.0
+        weight[:] = 0.0
         for i in range(n_items):
             weight[group[i]] += counts[resample, i]
         n_present = 0

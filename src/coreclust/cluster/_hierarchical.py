@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -13,15 +13,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coreclust._utils.compat import Interval, StrOptions, check_sample_weight, fit_context
-from coreclust.cluster._agglomerate import (
-    LINKAGES,
-    cut,
-    label_datasets,
-    label_resamples,
-    merge_all,
-    tree,
-)
-from coreclust.cluster._native import Batch, NativeOffer
+from coreclust.cluster import _agglomerate
+from coreclust.cluster._agglomerate import LINKAGES
+from coreclust.cluster._native import Batch, BatchLabeler, DatasetLabeler, NativeOffer
 
 
 class HierarchicalClustering(ClusterMixin, BaseEstimator):
@@ -112,9 +106,10 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
                 f"n_clusters={self.n_clusters} must not exceed the number of items, "
                 f"n_samples={len(X)}."
             )
-        pairs, heights = merge_all(self._distances(X), weights.copy(), LINKAGES[self.linkage])
-        self.labels_ = cut(pairs, heights, int(self.n_clusters))
-        self.children_, self.distances_ = tree(pairs, heights)
+        linkage = LINKAGES[self.linkage]
+        pairs, heights = _agglomerate.merge_all(self._distances(X), weights.copy(), linkage)
+        self.labels_ = _agglomerate.cut(pairs, heights, int(self.n_clusters))
+        self.children_, self.distances_ = _agglomerate.tree(pairs, heights)
         return self
 
     def fit_predict(
@@ -176,14 +171,14 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
             weights_from=int(self.n_clusters),
         )
 
-    def _labeler(self, X: NDArray[Any]) -> _Labeler:
+    def _labeler(self, X: NDArray[Any]) -> BatchLabeler:
         distances = self._distances(np.ascontiguousarray(X, dtype=np.float64))
-        return _Labeler(distances, int(self.n_clusters), LINKAGES[self.linkage])
+        return partial(_label_resamples, distances, int(self.n_clusters), LINKAGES[self.linkage])
 
-    def _dataset_labeler(self, _n_features: int) -> _DatasetLabeler | None:
+    def _dataset_labeler(self, _n_features: int) -> DatasetLabeler | None:
         if self.metric != "euclidean":
             return None
-        return _DatasetLabeler(int(self.n_clusters), LINKAGES[self.linkage])
+        return partial(_label_datasets, int(self.n_clusters), LINKAGES[self.linkage])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -191,28 +186,15 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
         return tags
 
 
-@dataclass(frozen=True)
-class _Labeler:
-    """Labels many resamples of items with known distances."""
-
-    distances: NDArray[np.float64]
-    n_clusters: int
-    linkage: int
-
-    def __call__(self, counts: NDArray[np.int32], seeds: NDArray[np.int64]) -> Batch:
-        labels = label_resamples(self.distances, counts, self.n_clusters, self.linkage)
-        return Batch(labels, counts.sum(axis=1) < self.n_clusters)
+def _label_resamples(
+    distances: Any, n_clusters: int, linkage: int, counts: Any, seeds: Any
+) -> Batch:
+    labels = _agglomerate.label_resamples(distances, counts, n_clusters, linkage)
+    return Batch(labels, counts.sum(axis=1) < n_clusters)
 
 
-@dataclass(frozen=True)
-class _DatasetLabeler:
-    """Labels the first items of many datasets."""
-
-    n_clusters: int
-    linkage: int
-
-    def __call__(
-        self, datasets: NDArray[np.float64], n_wanted: int, seeds: NDArray[np.int64]
-    ) -> Batch:
-        labels = label_datasets(datasets, n_wanted, self.n_clusters, self.linkage)
-        return Batch(labels, np.zeros(len(seeds), dtype=bool))
+def _label_datasets(
+    n_clusters: int, linkage: int, datasets: Any, n_wanted: int, seeds: Any
+) -> Batch:
+    labels = _agglomerate.label_datasets(datasets, n_wanted, n_clusters, linkage)
+    return Batch(labels, np.zeros(len(seeds), dtype=bool))

@@ -17,14 +17,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from coreclust._utils.compat import Interval, StrOptions, check_sample_weight, fit_context
 from coreclust._utils.seeds import draw_seed
 from coreclust._utils.validation import TOO_LARGE
-from coreclust.cluster._lloyd import (
-    Settings,
-    best_of_runs,
-    label_datasets,
-    label_resamples,
-    nearest_centers,
-)
-from coreclust.cluster._native import Batch, NativeOffer
+from coreclust.cluster import _lloyd
+from coreclust.cluster._lloyd import Settings, nearest_centers
+from coreclust.cluster._native import Batch, BatchLabeler, DatasetLabeler, NativeOffer
 
 
 class KMeans(ClusterMixin, BaseEstimator):
@@ -139,7 +134,7 @@ class KMeans(ClusterMixin, BaseEstimator):
                 f"positive weight, n_samples={counted.sum()}."
             )
         everyone = slice(None) if counted.all() else counted  # a slice copies nothing
-        labels, self.cluster_centers_, self.inertia_, self.n_iter_ = best_of_runs(
+        labels, self.cluster_centers_, self.inertia_, self.n_iter_ = _lloyd.best_of_runs(
             np.ascontiguousarray(X[everyone].T),
             weights[everyone],
             self._settings(X.shape[1]),
@@ -204,52 +199,33 @@ class KMeans(ClusterMixin, BaseEstimator):
             owner=KMeans,
             label_drawn=self._labeler,
             label_all=partial(self._labeler, label_all=True),
-            label_datasets=lambda n_features: _DatasetLabeler(self._settings(n_features)),
+            label_datasets=self._dataset_labeler,
             weights_from=int(self.n_clusters),
             make_model=CenterModel,
         )
 
-    def _labeler(self, X: NDArray[Any], *, label_all: bool = False) -> _Labeler:
+    def _labeler(self, X: NDArray[Any], *, label_all: bool = False) -> BatchLabeler:
         X = np.ascontiguousarray(X, dtype=np.float64)
-        return _Labeler(X, self._settings(X.shape[1]), label_all)
+        return partial(_label_resamples, X, label_all, self._settings(X.shape[1]))
+
+    def _dataset_labeler(self, n_features: int) -> DatasetLabeler:
+        return partial(_label_datasets, self._settings(n_features))
 
 
-@dataclass(frozen=True)
-class _Labeler:
-    """Labels many resamples of X."""
-
-    X: NDArray[np.float64]
-    settings: Settings
-    label_all: bool
-
-    def __call__(self, counts: NDArray[np.int32], seeds: NDArray[np.int64]) -> Batch:
-        return Batch(*label_resamples(self.X, counts, self.label_all, self.settings, seeds))
+def _label_resamples(X: Any, label_all: bool, settings: Settings, counts: Any, seeds: Any) -> Batch:
+    return Batch(*_lloyd.label_resamples(X, counts, label_all, settings, seeds))
 
 
-@dataclass(frozen=True)
-class _DatasetLabeler:
-    """Labels the first items of many datasets."""
-
-    settings: Settings
-
-    def __call__(
-        self, datasets: NDArray[np.float64], n_wanted: int, seeds: NDArray[np.int64]
-    ) -> Batch:
-        labels = label_datasets(datasets, n_wanted, self.settings, seeds)
-        return Batch(labels, np.zeros(len(seeds), dtype=bool))
+def _label_datasets(settings: Settings, datasets: Any, n_wanted: int, seeds: Any) -> Batch:
+    labels = _lloyd.label_datasets(datasets, n_wanted, settings, seeds)
+    return Batch(labels, np.zeros(len(seeds), dtype=bool))
 
 
 @dataclass(frozen=True, eq=False)
 class CenterModel:
-    """Labels items by their nearest center.
+    """Labels items by their nearest center."""
 
-    Attributes
-    ----------
-    centers : ndarray of shape (n_clusters, n_features)
-        In the order of the labels; NaN for a cluster without items.
-    """
-
-    centers: NDArray[np.float64]
+    centers: NDArray[np.float64]  # (n_clusters, n_features), NaN for a cluster without items
 
     def label(self, X: Any) -> NDArray[np.int64]:
         """Return the label of each item."""

@@ -35,15 +35,9 @@ class Settings(NamedTuple):
 def label_resamples(X, counts, label_all, settings, seeds):
     """Label resamples given by the multiplicities of the items; -2 marks absent items.
 
-    With `label_all`, every item gets the label of the nearest center instead.
-
-    Returns
-    -------
-    labels : ndarray of shape (n_resamples, n_items)
-    failed : ndarray of bool of shape (n_resamples,)
-        Resamples with fewer items (counting copies) than clusters, or with too large values.
-    centers : ndarray of shape (n_resamples, n_clusters, n_features)
-        In the order of the labels; NaN for a label that no item has.
+    With `label_all`, every item gets the label of the nearest center instead. Also returns which
+    resamples failed, because they have fewer items (counting copies) than clusters or too large
+    values, and the centers in the order of the labels, NaN for a label that no item has.
     """
     n_resamples, n_items = counts.shape
     n_clusters = settings.n_clusters
@@ -55,30 +49,26 @@ def label_resamples(X, counts, label_all, settings, seeds):
         if drawn.sum() < n_clusters:
             failed[resample] = True
             continue
-        by_feature, weights = _distinct_items(X, drawn)
-        if weights.size < n_clusters:  # each distinct row is a cluster
-            items = np.flatnonzero(drawn)
+        items = np.flatnonzero(drawn)
+        if items.size < n_clusters:  # each distinct row is a cluster
             found = nearest_centers(X[items], X[items])
             for k in range(items.size):
                 kept[resample, found[k]] = X[items[k]]
-                labels[resample, items[k]] = found[k]
-            if label_all:
-                labels[resample] = nearest_centers(X, kept[resample])
-            continue
-        found, centers, inertia, _ = best_of_runs(by_feature, weights, settings, seeds[resample])
-        if not np.isfinite(inertia):
-            failed[resample] = True
-            continue
-        for label in np.unique(found):
-            kept[resample, label] = centers[label]
+        else:
+            by_feature = np.ascontiguousarray(X[items].T)
+            weights = drawn[items].astype(np.float64)
+            found, centers, inertia, _ = best_of_runs(
+                by_feature, weights, settings, seeds[resample]
+            )
+            if not np.isfinite(inertia):
+                failed[resample] = True
+                continue
+            for label in np.unique(found):
+                kept[resample, label] = centers[label]
         if label_all:
             labels[resample] = nearest_centers(X, kept[resample])
         else:
-            k = 0
-            for i in range(n_items):
-                if drawn[i] > 0:
-                    labels[resample, i] = found[k]
-                    k += 1
+            labels[resample][items] = found
     return labels, failed, kept
 
 
@@ -99,22 +89,9 @@ def label_datasets(datasets, n_wanted, settings, seeds):
 def best_of_runs(by_feature, weights, settings, seed):
     """Run k-means `n_init` times and return the run with the least inertia.
 
-    Parameters
-    ----------
-    by_feature : ndarray of shape (d, n)
-        The points in columns; at least `n_clusters`.
-    weights : ndarray of shape (n,)
-        All positive.
-    settings : Settings
-    seed : int
-
-    Returns
-    -------
-    labels : ndarray of shape (n,)
-    centers : ndarray of shape (n_clusters, d)
-    inertia : float
-        Infinite if squares of the values overflow; the other results are then meaningless.
-    n_iter : int
+    The points are the columns of `by_feature`; there are at least `n_clusters`, with positive
+    weights. Returns the labels, the centers (n_clusters, d), the inertia and the number of
+    iterations. If squares of the values overflow, the inertia is infinite and the rest meaningless.
     """
     d, n = by_feature.shape
     state = random_state_of(seed)
@@ -163,25 +140,6 @@ def nearest_centers(points, centers):
         _assign(piece, centers_by_feature, piece_labels[:size], distances[:size])
         labels[start : start + size] = piece_labels[:size]
     return labels
-
-
-@kernel
-def _distinct_items(X, counts):
-    """Return the items of a resample as columns, and their multiplicities."""
-    n_distinct = 0
-    for count in counts:
-        if count > 0:
-            n_distinct += 1
-    by_feature = np.empty((X.shape[1], n_distinct))
-    weights = np.empty(n_distinct)
-    k = 0
-    for i in range(counts.size):
-        if counts[i] > 0:
-            weights[k] = counts[i]
-            for f in range(X.shape[1]):
-                by_feature[f, k] = X[i, f]
-            k += 1
-    return by_feature, weights
 
 
 @kernel

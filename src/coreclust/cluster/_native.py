@@ -44,13 +44,9 @@ class BatchLabeler(Protocol):
     """Labels many resamples of one dataset. It is called from several threads at once."""
 
     def __call__(self, counts: NDArray[np.int32], seeds: NDArray[np.int64]) -> Batch:
-        """Label resamples, given how often each item is in each of them.
+        """Label resamples, given how often each holds each item, and the random_state of each.
 
-        Parameters
-        ----------
-        counts : ndarray of shape (n_resamples, n_items)
-        seeds : ndarray of shape (n_resamples,)
-            The random_state of each resample.
+        `counts` has the shape (n_resamples, n_items), and `seeds` (n_resamples,).
         """
 
 
@@ -60,14 +56,9 @@ class DatasetLabeler(Protocol):
     def __call__(
         self, datasets: NDArray[np.float64], n_wanted: int, seeds: NDArray[np.int64]
     ) -> Batch:
-        """Cluster each dataset by itself and label its first `n_wanted` items.
+        """Cluster each dataset by itself, with its random_state, and label `n_wanted` items.
 
-        Parameters
-        ----------
-        datasets : ndarray of shape (n_datasets, n_items, n_features)
-        n_wanted : int
-        seeds : ndarray of shape (n_datasets,)
-            The random_state of each dataset.
+        `datasets` has the shape (n_datasets, n_items, n_features), and `seeds` (n_datasets,).
         """
 
 

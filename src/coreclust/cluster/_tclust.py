@@ -145,11 +145,9 @@ class TClust(TrimmedClusterer):
         self.random_state = random_state
 
     def _settings(self) -> Settings:
-        return self._settings_of(
-            spherical=False,
-            equal_weights=bool(self.equal_weights),
-            restr_factor=float(self.restr_factor),
-        )
+        equal, factor = bool(self.equal_weights), float(self.restr_factor)
+        balls = super()._settings()
+        return balls._replace(spherical=False, equal_weights=equal, restr_factor=factor)
 
     def _describe(self) -> None:
         _, axes, variances, _ = self._model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -14,27 +14,13 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from coreclust._utils.compat import Interval, StrOptions, check_sample_weight, fit_context
 from coreclust._utils.seeds import draw_seed
 from coreclust._utils.validation import TOO_LARGE
-from coreclust.cluster._concentration import (
-    Settings,
-    fit_items,
-    label_datasets,
-    label_items,
-    label_resamples,
-    weight_to_trim,
-)
-from coreclust.cluster._native import Batch, NativeOffer
+from coreclust.cluster import _concentration
+from coreclust.cluster._concentration import Settings
+from coreclust.cluster._native import Batch, BatchLabeler, DatasetLabeler, NativeOffer
 
 
 class TrimmedClusterer(ClusterMixin, BaseEstimator):
-    """Base class of clusterers that use concentration steps; subclasses define the settings."""
-
-    n_clusters: int
-    trim: float
-    init: str
-    n_init: int
-    n_refine: int
-    max_iter: int
-    random_state: int | np.random.RandomState | None
+    """Base class of clusterers that use concentration steps."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -45,6 +31,25 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        trim: float = 0.05,
+        init: str = "items",
+        n_init: int = 50,
+        n_refine: int = 25,
+        max_iter: int = 20,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.trim = trim
+        self.init = init
+        self.n_init = n_init
+        self.n_refine = n_refine
+        self.max_iter = max_iter
+        self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -70,11 +75,12 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
         distinct, group = distinct_rows(X[counted])
         weight = np.bincount(group, weights=weights[counted], minlength=len(distinct))
         whole = bool((weights == np.floor(weights)).all())
-        to_trim = float(weight_to_trim(self.trim, weight.sum(), whole))
+        to_trim = float(_concentration.weight_to_trim(self.trim, weight.sum(), whole))
         self._check_enough(len(distinct), weight.sum() - to_trim if whole else np.inf, len(X))
-        work, models, slot, rank, objective, self.n_iter_, self.converged_ = fit_items(
+        found = _concentration.fit_items(
             distinct, weight, to_trim, settings, draw_seed(self.random_state)
         )
+        work, models, slot, rank, objective, self.n_iter_, self.converged_ = found
         if not np.isfinite(objective):
             raise ValueError(TOO_LARGE)
         order = np.argsort(rank)
@@ -96,20 +102,7 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
     def fit_predict(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> NDArray[np.int32]:
-        """Find the clusters and return the labels of the items, -1 for the trimmed ones.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_items, n_features)
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_items,), default=None
-            The weight of each item.
-
-        Returns
-        -------
-        labels : ndarray of int of shape (n_items,)
-        """
+        """Find the clusters and return the labels of the items, -1 for the trimmed ones."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
     def predict(self, X: Any) -> NDArray[np.int32]:
@@ -118,38 +111,24 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
         Items that fit worse than every item that `fit` kept are labeled -1. The items of `fit`
         therefore get the same labels again, unless they tie at the trimming threshold. If `fit`
         trimmed nothing, no item is labeled -1.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_items, n_features)
-
-        Returns
-        -------
-        labels : ndarray of int of shape (n_items,)
         """
         check_is_fitted(self)
         return self._label(validate_data(self, X, dtype=np.float64, reset=False))
 
     def _label(self, X: NDArray[np.float64]) -> NDArray[np.int32]:
-        centers, axes, variances, constants = self._model
         columns = np.ascontiguousarray(X.T)
-        spherical = self._settings().spherical
-        return label_items(columns, spherical, centers, axes, variances, constants, self._lowest)
+        return _concentration.label_items(
+            columns, self._settings().spherical, self._model, self._lowest
+        )
 
     def _settings(self) -> Settings:
-        """Return the settings of the kernels."""
-        raise NotImplementedError
-
-    def _settings_of(
-        self, *, spherical: bool, equal_weights: bool, restr_factor: float
-    ) -> Settings:
-        """Return the settings with the types that the kernels expect."""
+        """Return the settings of balls of the same size, with the types that the kernels expect."""
         return Settings(
             n_clusters=int(self.n_clusters),
             trim=float(self.trim),
-            spherical=spherical,
-            equal_weights=equal_weights,
-            restr_factor=restr_factor,
+            spherical=True,
+            equal_weights=True,
+            restr_factor=1.0,
             n_init=int(self.n_init),
             item_starts=self.init != "subsets",
             subset_starts=self.init != "items",
@@ -181,39 +160,25 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
             weights_from=int(self.n_clusters),
         )
 
-    def _labeler(self, X: NDArray[Any]) -> _Labeler:
+    def _labeler(self, X: NDArray[Any]) -> BatchLabeler:
         self._validate_params()
         distinct, group = distinct_rows(check_array(X, dtype=np.float64, order="C"))
         self._check_enough(len(distinct), np.inf, len(X))
-        return _Labeler(distinct, group, self._settings())
+        return partial(_label_resamples, distinct, group, self._settings())
 
-    def _dataset_labeler(self, _n_features: int) -> _DatasetLabeler:
+    def _dataset_labeler(self, _n_features: int) -> DatasetLabeler:
         self._validate_params()
-        return _DatasetLabeler(self._settings())
+        return partial(_label_datasets, self._settings())
 
 
-@dataclass(frozen=True)
-class _Labeler:
-    """Labels many resamples of the items ``distinct[group]``."""
-
-    distinct: NDArray[np.float64]
-    group: NDArray[np.intp]
-    settings: Settings
-
-    def __call__(self, counts: NDArray[np.int32], seeds: NDArray[np.int64]) -> Batch:
-        return Batch(*label_resamples(self.distinct, self.group, counts, self.settings, seeds))
+def _label_resamples(
+    distinct: Any, group: Any, settings: Settings, counts: Any, seeds: Any
+) -> Batch:
+    return Batch(*_concentration.label_resamples(distinct, group, counts, settings, seeds))
 
 
-@dataclass(frozen=True)
-class _DatasetLabeler:
-    """Labels the first items of many datasets."""
-
-    settings: Settings
-
-    def __call__(
-        self, datasets: NDArray[np.float64], n_wanted: int, seeds: NDArray[np.int64]
-    ) -> Batch:
-        return Batch(*label_datasets(datasets, n_wanted, self.settings, seeds))
+def _label_datasets(settings: Settings, datasets: Any, n_wanted: int, seeds: Any) -> Batch:
+    return Batch(*_concentration.label_datasets(datasets, n_wanted, settings, seeds))
 
 
 def distinct_rows(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
@@ -313,28 +278,6 @@ class TrimmedKMeans(TrimmedClusterer):
     >>> clusterer.predict([[9.9], [5.0]])
     array([ 1, -1], dtype=int32)
     """
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        trim: float = 0.05,
-        init: str = "items",
-        n_init: int = 50,
-        n_refine: int = 25,
-        max_iter: int = 20,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.trim = trim
-        self.init = init
-        self.n_init = n_init
-        self.n_refine = n_refine
-        self.max_iter = max_iter
-        self.random_state = random_state
-
-    def _settings(self) -> Settings:
-        return self._settings_of(spherical=True, equal_weights=True, restr_factor=1.0)
 
     def _describe(self) -> None:
         self.inertia_ = -self.objective_

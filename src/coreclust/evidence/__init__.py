@@ -5,15 +5,9 @@ from typing import TYPE_CHECKING
 from coreclust._utils.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from coreclust.evidence._bounds import (
-        apart_table,
-        bound_table,
-        cooccurrence_estimate,
-        least_seen,
-        sequence_tables,
-    )
+    from coreclust.evidence._bounds import cooccurrence_estimate
     from coreclust.evidence._ensemble import LabelEnsemble
-    from coreclust.evidence._guarantees import GUARANTEES, Guarantee, sequence_evidence
+    from coreclust.evidence._guarantees import GUARANTEES, Guarantee
     from coreclust.evidence._pair_evidence import PairEvidence
     from coreclust.evidence._pair_test import PairTest, pair_test
     from coreclust.evidence._rule import CoreRule
@@ -25,13 +19,8 @@ __all__ = [
     "LabelEnsemble",
     "PairEvidence",
     "PairTest",
-    "apart_table",
-    "bound_table",
     "cooccurrence_estimate",
-    "least_seen",
     "pair_test",
-    "sequence_evidence",
-    "sequence_tables",
 ]
 
 # Imported on first use, so that the command line can read GUARANTEES without importing numba.
@@ -44,12 +33,7 @@ __getattr__, __dir__ = lazy_names(
         "LabelEnsemble": "coreclust.evidence._ensemble",
         "PairEvidence": "coreclust.evidence._pair_evidence",
         "PairTest": "coreclust.evidence._pair_test",
-        "apart_table": "coreclust.evidence._bounds",
-        "bound_table": "coreclust.evidence._bounds",
         "cooccurrence_estimate": "coreclust.evidence._bounds",
-        "least_seen": "coreclust.evidence._bounds",
         "pair_test": "coreclust.evidence._pair_test",
-        "sequence_evidence": "coreclust.evidence._guarantees",
-        "sequence_tables": "coreclust.evidence._bounds",
     },
 )

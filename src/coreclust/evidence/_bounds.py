@@ -62,26 +62,7 @@ def apart_table(alpha: float, n_items: int | None, n_resamples: int) -> NDArray[
     and with alpha as the nearest simple fraction (0.1 is 1/10, and so is 1 - 0.9), so that a pair
     at exactly 1 - alpha is an edge.
 
-    Parameters
-    ----------
-    alpha : float
-        Between 0 and 1.
-    n_items : int or None
-        n, the number of items in the data. None for no prior; then a pair that was never seen is
-        not an edge.
-    n_resamples : int
-        m, the largest possible B.
-
-    Returns
-    -------
-    table : ndarray of shape (n_resamples + 1,)
-        Non-decreasing.
-
-    Examples
-    --------
-    >>> from coreclust.evidence import apart_table
-    >>> apart_table(0.1, n_items=150, n_resamples=40)[[8, 9, 19, 40]].tolist()
-    [-1, 0, 1, 3]
+    Without `n_items`, n, there is no prior, and a pair that was never seen is not an edge.
     """
     threshold = 1 - Fraction(float(alpha)).limit_denominator(_FINEST)
     prior = n_items is not None
@@ -105,28 +86,7 @@ def bound_table(
 
     ``table[B]`` is the largest D that passes, or -1 if there is none.
 
-    Parameters
-    ----------
-    alpha : float
-        Between 0 and 1.
-    level : float
-        The error allowed for one pair, between 0 and 1.
-    n_resamples : int
-        m, the largest possible B.
-    passes : callable, default=exact_bound
-        A function ``passes(n_apart, n_seen, alpha, level)``; by default the bound of Clopper and
-        Pearson.
-
-    Returns
-    -------
-    table : ndarray of shape (n_resamples + 1,)
-        Non-decreasing; it rises by at most 1 from one B to the next.
-
-    Examples
-    --------
-    >>> from coreclust.evidence import bound_table
-    >>> bound_table(0.1, level=0.05, n_resamples=100)[[28, 29, 50, 100]].tolist()
-    [-1, 0, 1, 4]
+    `level` is the error allowed for one pair; `passes` is a function of `_guarantees`.
     """
     if alpha == 1:  # any probability is at least 0
         return np.arange(n_resamples + 1)
@@ -156,35 +116,14 @@ def sequence_tables(
     `level`. The values of p at which it has not are an interval around A / B. A pair is decided
     when 1 - alpha lies outside this interval. The prior is centered at 1 - alpha.
 
-    Parameters
-    ----------
-    alpha : float
-        Between 0 and 1.
-    level : float
-        The error allowed for one pair, over all numbers of resamples together.
-    n_resamples : int
-        m, the largest possible B.
+    Returns the tables `sure` and `possible`. A pair that was apart D times out of B has a
+    probability above 1 - alpha if ``D <= sure[B]``, and below it if ``D > possible[B]``, with an
+    error of at most `level` over all B together. In between it is undecided.
 
-    Returns
-    -------
-    sure, possible : ndarray of shape (n_resamples + 1,)
-        A pair that was apart D times out of B has a probability above 1 - alpha if
-        ``D <= sure[B]``, and below it if ``D > possible[B]``, with an error of at most `level`.
-        In between it is undecided. Both tables are non-decreasing.
-
-    References
-    ----------
     .. [1] H. Robbins, "Statistical methods related to the law of the iterated logarithm",
        Annals of Mathematical Statistics 41, 1970.
     .. [2] S. R. Howard, A. Ramdas, J. McAuliffe, J. Sekhon, "Time-uniform, nonparametric,
        nonasymptotic confidence sequences", Annals of Statistics 49, 2021.
-
-    Examples
-    --------
-    >>> from coreclust.evidence import sequence_tables
-    >>> sure, possible = sequence_tables(0.1, level=0.05, n_resamples=100)
-    >>> sure[[50, 100]].tolist(), possible[[50, 100]].tolist()
-    ([0, 2], [12, 20])
     """
     sure = bound_table(alpha, level, n_resamples, sequence_bound)
     if alpha == 1:
@@ -203,27 +142,7 @@ def sequence_tables(
 
 
 def least_seen(alpha: float, level: float, passes: Bound = exact_bound) -> float:
-    """Return how often a pair must be seen, and never apart, to pass a bound.
-
-    Parameters
-    ----------
-    alpha : float
-        Between 0 and 1.
-    level : float
-        The error allowed for one pair.
-    passes : callable, default=exact_bound
-        See :func:`bound_table`.
-
-    Returns
-    -------
-    n_seen : int or inf
-
-    Examples
-    --------
-    >>> from coreclust.evidence import least_seen
-    >>> least_seen(0.1, level=0.05)
-    29
-    """
+    """Return how often a pair must be seen, and never apart, to pass a bound."""
     if alpha == 1:
         return 0
     low, high = 0, 1

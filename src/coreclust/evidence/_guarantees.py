@@ -49,23 +49,7 @@ def is_decided(n_apart: int, n_seen: int, alpha: float, level: float) -> bool:
 def sequence_evidence(apart: Any, seen: Any, alpha: float) -> Any:
     """Return the logarithm of the martingale of :func:`sequence_tables` at ``1 - alpha``.
 
-    Parameters
-    ----------
-    apart, seen : int or ndarray of int
-        The number of resamples in which a pair was apart, and in which both items were present.
-    alpha : float
-        Above 0 and below 1.
-
-    Returns
-    -------
-    evidence : float or ndarray of float
-        Evidence against a probability of ``1 - alpha``. A pair is decided from ``-log(level)`` on.
-
-    Examples
-    --------
-    >>> from coreclust.evidence import sequence_evidence
-    >>> bool(sequence_evidence(0, 100, 0.1) > sequence_evidence(10, 100, 0.1))
-    True
+    The larger, the less likely a probability of ``1 - alpha`` is.
     """
     from scipy.special import betaln
 

@@ -71,10 +71,6 @@ class AlphaPathDisplay:
             The result of :meth:`~coreclust.CoreClustering.alpha_path`, if already computed.
         ax : matplotlib Axes, default=None
             The axes to draw on; a new figure by default.
-
-        Returns
-        -------
-        display : AlphaPathDisplay
         """
         check_is_fitted(estimator)
         path = estimator.alpha_path() if path is None else path

@@ -70,10 +70,6 @@ class ClusterSizesDisplay:
             A fitted estimator.
         ax : matplotlib Axes, default=None
             The axes to draw on; by default a new figure, taller for more clusters.
-
-        Returns
-        -------
-        display : ClusterSizesDisplay
         """
         check_is_fitted(estimator)
         core = np.array([core.n_core for core in estimator.cores_], dtype=np.int64)

@@ -73,10 +73,6 @@ class CooccurrenceDisplay:
             and the title says so.
         ax : matplotlib Axes, default=None
             The axes to draw on; a new figure by default.
-
-        Returns
-        -------
-        display : CooccurrenceDisplay
         """
         check_is_fitted(estimator)
         if max_items < 1:

@@ -79,10 +79,6 @@ class CoreClusterDisplay:
             Coordinates to draw the items at instead, for instance a UMAP embedding.
         ax : matplotlib Axes, default=None
             The axes to draw on; a new figure by default.
-
-        Returns
-        -------
-        display : CoreClusterDisplay
         """
         check_is_fitted(estimator)
         if (X is None) == (positions is None):

@@ -68,10 +68,6 @@ class ClusterNumberDisplay:
         number : ClusterNumber
         ax : matplotlib Axes, default=None
             The axes to draw on; a new figure by default.
-
-        Returns
-        -------
-        display : ClusterNumberDisplay
         """
         return cls(
             number.k,
@@ -150,10 +146,6 @@ class ComparisonDisplay:
         Parameters
         ----------
         comparison : AlgorithmComparison
-
-        Returns
-        -------
-        display : ComparisonDisplay
         """
         weak = np.array([found.weak_fraction for found in comparison.measures])
         return cls(comparison.names, weak, comparison.agreement).plot()

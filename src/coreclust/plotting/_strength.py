@@ -67,10 +67,6 @@ class StrengthDisplay:
             A fitted estimator.
         ax : matplotlib Axes, default=None
             The axes to draw on; by default a new figure, taller for more clusters.
-
-        Returns
-        -------
-        display : StrengthDisplay
         """
         check_is_fitted(estimator)
         return cls(

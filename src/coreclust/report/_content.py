@@ -193,7 +193,8 @@ def how_made(fitted: CoreClustering, path: CorePath) -> list[tuple[str, str]]:
     proof = "all cores" if not unproven else f"all but {unproven} of {fitted.n_clusters_} cores"
     if on_path:
         proof += f"; not all cores at {on_path} of the {path.values.size} alphas of the slider"
-    limit = "none" if fitted.time_limit is None else f"{fitted.time_limit:g} s"
+    seconds = fitted.rule_.time_limit
+    limit = "none" if seconds is None else f"{seconds:.0f} s"
     versions = f"coreclust {__version__}, scikit-learn {sklearn.__version__}"
     rows = [
         ("Items", f"{fitted.labels_.size:,}"),

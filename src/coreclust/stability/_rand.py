@@ -128,15 +128,9 @@ def reference_rand(ensemble: LabelEnsemble, reference_labels: ArrayLike) -> NDAr
     array([1., 1., 0.])
     """
     codes, names = check_reference(ensemble, reference_labels)
-    resamples = np.arange(ensemble.n_resamples)
-    return _adjusted_rand(
-        codes[:, None],
-        ensemble.labels,
-        np.zeros_like(resamples),
-        resamples,
-        names.size - 1,
-        highest_label(ensemble),
-    )
+    labels, resamples = ensemble.labels, np.arange(ensemble.n_resamples)
+    highest = names.size - 1, highest_label(ensemble)
+    return _adjusted_rand(codes[:, None], labels, np.zeros_like(resamples), resamples, *highest)
 
 
 @kernel
