@@ -23,6 +23,8 @@ import pytest
 
 from coreclust.cli import main
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 GENERATED = {"calibration.md", "reproduction.md", "benchmarks.md"}  # written by commands

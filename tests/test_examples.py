@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SCRIPTS = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 
 WORDS = {

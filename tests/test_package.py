@@ -34,6 +34,7 @@ def python(code, **environment):
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["coreclust", *MODULES])
 def test_doctests(name):
     module = importlib.import_module(name)
@@ -94,6 +95,7 @@ def test_the_package_is_typed_and_licensed():
     assert (ROOT / "LICENSE").exists()
 
 
+@pytest.mark.slow
 def test_import_brings_in_nothing_heavy():
     code = "import sys, coreclust; print(*sorted(m for m in sys.modules if '.' not in m))"
     loaded = set(python(code).split())
@@ -105,6 +107,7 @@ def test_import_brings_in_nothing_heavy():
     assert not added & {"pandas", "polars", "matplotlib", "plotly", "dask"}
 
 
+@pytest.mark.slow
 def test_import_is_cheap_beside_scikit_learn():
     """Medians of five, one after the other, so that a busy machine slows both."""
     code = "import time; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
@@ -157,11 +160,13 @@ for clusterer in (KMeans(3, n_init=2), HierarchicalClustering(3), *trimmed):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [KERNELS, CLUSTERERS], ids=["cores", "clusterers"])
 def test_kernels_run_as_plain_python(code):
     assert python(code, NUMBA_DISABLE_JIT="1") == python(code)
 
 
+@pytest.mark.slow
 def test_kernels_stay_within_bounds(tmp_path):
     # With its own cache, because numba does not distinguish code compiled with bounds checks. The
     # kernels of the clusterers take a minute to compile.

@@ -22,6 +22,7 @@ EXPECTED_FAILURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")
 @pytest.mark.filterwarnings("ignore:.*resamples are too few for any pair")
 @parametrize_with_checks(

@@ -5,10 +5,9 @@ Names are imported on first use, so that ``import coreclust`` is fast.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from coreclust._utils.lazy import lazy_names
 
+TYPE_CHECKING = False  # as of typing, whose import takes longer than that of this package
 if TYPE_CHECKING:
     from coreclust.clique import maximum_clique
     from coreclust.core_clustering import CoreClustering

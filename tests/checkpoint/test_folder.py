@@ -123,6 +123,7 @@ def stop_midway(path, data, how, engine="auto", n_jobs=1):
             os.killpg(process.pid, signal.SIGKILL)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="sends POSIX signals")
 @pytest.mark.parametrize(("engine", "n_jobs"), [("auto", 2), ("generic", 1), ("generic", 2)])
 def test_a_killed_run_goes_on_to_the_same_answer(tmp_path, path, blobs, engine, n_jobs):
@@ -439,6 +440,7 @@ def test_a_run_that_is_lost_stays_lost(path):
             fit(X, dislikes_copies, n_resamples, checkpoint=path)
 
 
+@pytest.mark.slow
 def test_labels_that_need_more_bytes_later(path):
     X = np.arange(400.0)[:, None]
 
@@ -501,6 +503,7 @@ def test_known_distributions_have_no_checkpoint(path, blobs):
         fit(blobs, resampling=scheme, checkpoint=path)
 
 
+@pytest.mark.slow
 def test_a_pairwise_estimator_has_a_checkpoint(path, blobs):
     D = np.linalg.norm(blobs[:, None] - blobs, axis=-1)
     estimator = HierarchicalClustering(3, metric="precomputed")

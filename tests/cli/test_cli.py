@@ -11,6 +11,7 @@ def coreclust(*arguments, cwd):
     )
 
 
+@pytest.mark.slow
 def test_demo(tmp_path):
     done = coreclust("demo", "--resamples", "60", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -30,6 +31,7 @@ def test_demo(tmp_path):
     assert all((row["core_label"] == "-1") == (row["status"] == "weak") for row in rows)
 
 
+@pytest.mark.slow
 def test_demo_twice_gives_the_same_files(tmp_path):
     for folder in ("one", "two"):
         done = coreclust("demo", "--resamples", "60", "--out", folder, cwd=tmp_path)
@@ -70,6 +72,7 @@ def test_wrong_usage_is_one_line_after_the_usage(arguments, message, tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "taken").write_text("a file")
     done = coreclust("demo", "--out", "taken", cwd=tmp_path)

@@ -65,6 +65,7 @@ def fitted(folder):
     )
 
 
+@pytest.mark.slow
 def test_fit_says_what_it_did(fitted):
     assert fitted.returncode == 0, fitted.stderr
     assert "data.csv: 60 items, 2 features" in fitted.stdout
@@ -111,6 +112,7 @@ def test_the_table_of_items_is_the_fit_and_holds_no_formula(fitted, folder):
     np.testing.assert_allclose([float(row["strength"]) for row in rows], strength, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_the_printed_command_repeats_the_run(fitted, folder):
     (line,) = [line for line in fitted.stdout.splitlines() if line.startswith("Repeat: ")]
     assert line.startswith("Repeat: coreclust fit data.csv -k 3")
@@ -123,6 +125,7 @@ def test_the_printed_command_repeats_the_run(fitted, folder):
     assert (folder / "fitted" / "core_clusters.png").read_bytes() == picture
 
 
+@pytest.mark.slow
 def test_a_checkpoint_and_an_automatic_number_of_resamples(folder):
     command = "fit data.csv -k 3 --drop-missing --resamples auto --checkpoint kept --json"
     first, again = (coreclust(command, cwd=folder) for _ in range(2))
@@ -136,6 +139,7 @@ def test_a_checkpoint_and_an_automatic_number_of_resamples(folder):
     assert "was made with n_clusters=3" in other.stderr
 
 
+@pytest.mark.slow
 def test_fit_for_programs(folder):
     done = coreclust(
         "fit data.csv --algorithm tkmeans -k 3 --drop-missing --resamples 40 --json", cwd=folder
@@ -151,6 +155,7 @@ def test_fit_for_programs(folder):
     assert not (folder / "coreclust-data").exists()  # without --out nothing is written
 
 
+@pytest.mark.slow
 def test_select_finds_three_and_says_so(folder):
     done = coreclust("select data.csv -k 2..4 --drop-missing --nulls 6 --resamples 50", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -167,6 +172,7 @@ def test_select_finds_three_and_says_so(folder):
     assert [row["recommended"] for row in rows] == ["False", "True", "False"]
 
 
+@pytest.mark.slow
 def test_select_for_programs_on_noise(folder):
     done = coreclust("select noise.csv -k 2,3 --nulls 6 --resamples 50 --json", cwd=folder)
     answer = json.loads(done.stdout)
@@ -174,6 +180,7 @@ def test_select_for_programs_on_noise(folder):
     assert "no stable structure" in answer["reason"]
 
 
+@pytest.mark.slow
 def test_compare(folder):
     done = coreclust(
         "compare data.csv -k 3 --algorithms kmeans,hclust,svm --label kind --drop-missing "
@@ -199,6 +206,7 @@ def test_compare(folder):
     assert "leaves the fewest items weak" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -23,12 +23,14 @@ def networkx_number(adjacency):
     return len(nx.max_weight_clique(graph, weight=None)[0])
 
 
+@pytest.mark.slow
 @given(adjacency=adjacencies())
 @settings(max_examples=500)
 def test_small_graphs_against_brute_force(adjacency):
     assert_largest(adjacency, clique_number(adjacency))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_thousands_of_random_graphs_of_all_densities(seed):
     rng = np.random.default_rng(seed)

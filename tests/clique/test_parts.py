@@ -98,6 +98,7 @@ def test_local_search_is_good_enough_to_prune_with():
     assert found.sum() >= 42  # 43 is optimal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop_after", [0, 1, 2, 5])
 def test_a_stopped_search_has_a_valid_bound(stop_after):
     conflicts = random_graph(np.random.default_rng(7), 200, 0.1)
@@ -116,6 +117,7 @@ def test_a_stopped_search_has_a_valid_bound(stop_after):
     assert stopped.chosen.size <= best.chosen.size <= stopped.upper_bound
 
 
+@pytest.mark.slow
 def test_a_search_that_does_not_fit_has_a_valid_bound():
     conflicts = random_graph(np.random.default_rng(7), 200, 0.1)
     graph = conflicts_of(conflicts)
@@ -138,6 +140,7 @@ def ensembles(draw):
     return labels, draw(st.sampled_from([0.02, 0.1, 0.3, 0.7]))
 
 
+@pytest.mark.slow
 @given(ensembles())
 @settings(max_examples=200)
 def test_steady_items_have_no_conflicts_among_each_other(case):

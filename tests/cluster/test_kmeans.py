@@ -86,6 +86,7 @@ def test_weights_equal_copies():
         np.testing.assert_array_equal(np.repeat(weighted.labels_, counts), copies.labels_)
 
 
+@pytest.mark.slow
 def test_seeding_with_weights_draws_like_copies():
     # One iteration from k-means++ on four items: how often does each share the first one's
     # cluster? 6000 runs each: the standard error of a difference is 0.009 at most.
@@ -101,6 +102,7 @@ def test_seeding_with_weights_draws_like_copies():
     np.testing.assert_allclose(shares[0] / 6000, shares[1] / 6000, atol=0.04)
 
 
+@pytest.mark.slow
 def test_mean_inertia_is_no_worse_than_scikit_learns():
     # Over 8 datasets and 15 seeds; a worse seeding would differ by several percent.
     ratios = []

@@ -33,6 +33,7 @@ def seeded(clusterer, seed):
     return clusterer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clusterer", CLUSTERERS, ids=lambda c: type(c).__name__)
 def test_drawn_items_get_the_labels_of_fit_predict(clusterer, data, counts):
     offer = clusterer.__coreclust_native__()
@@ -48,6 +49,7 @@ def test_drawn_items_get_the_labels_of_fit_predict(clusterer, data, counts):
         assert (labels[~drawn] == ABSENT).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clusterer", CLUSTERERS, ids=lambda c: type(c).__name__)
 def test_datasets_get_the_labels_of_fit_predict(clusterer, data):
     datasets = data + np.random.default_rng(3).normal(size=(6, *data.shape))

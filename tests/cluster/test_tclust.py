@@ -201,6 +201,7 @@ def planted(seed):
     return np.vstack([wide, tall, small, outliers]), np.repeat([0, 1, 2, 3], [150, 100, 50, 30])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_outliers_are_trimmed_where_k_means_follows_them(seed):
     X, truth = planted(seed)
@@ -377,6 +378,7 @@ def test_parameters_out_of_range_are_refused(blobs, name, value):
         TClust(2, **{name: value}).__coreclust_native__().label_drawn(blobs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("equal_weights", [False, True])
 @pytest.mark.parametrize("name", ["blobs", "copies"])
 def test_a_batch_has_the_labels_of_the_estimator(blobs, name, equal_weights):

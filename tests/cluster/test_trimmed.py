@@ -109,6 +109,7 @@ def test_threshold_is_a_weighted_quantile(values, data):
     assert concentration._threshold(items, work, guess) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_without_trimming_the_inertia_is_that_of_k_means(seed):
     X = datasets.make_blobs(60, n_features=3, centers=4, cluster_std=2.0, random_state=seed)[0]
@@ -120,6 +121,7 @@ def test_without_trimming_the_inertia_is_that_of_k_means(seed):
     assert (found.labels_ >= 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_outliers_are_trimmed_where_k_means_follows_them(seed):
     X, truth = planted(seed)

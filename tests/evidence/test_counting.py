@@ -55,6 +55,7 @@ def test_joint_counts_follow_the_definition(labels, noise):
     assert joint_counts(labels, np.arange(len(labels)), noise) == (together, seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_any_integer_type_and_memory_order(dtype, order):

@@ -120,6 +120,7 @@ def test_a_class_that_is_not_in_the_resample_has_its_own_label():
     assert model.label(np.zeros((3, 1))).tolist() == [2, 1, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator", [SklearnKMeans(3, n_init=1), GaussianMixture(3), KMeans(3)], ids=repr
 )

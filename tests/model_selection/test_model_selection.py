@@ -39,6 +39,7 @@ def three_gaussians(n_items, separation, rng, n_features=2):
     return centers[rng.integers(3, size=n_items)] + rng.standard_normal((n_items, n_features))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_three_gaussians_at_separation_3(seed):
     X = three_gaussians(300, 3, np.random.default_rng(seed))
@@ -49,6 +50,7 @@ def test_three_gaussians_at_separation_3(seed):
     assert number.table()["recommended"].tolist() == [False, True, False, False, False]
 
 
+@pytest.mark.slow
 def test_noise_has_no_structure_in_most_cases():
     answers = []
     for seed in range(5):
@@ -67,6 +69,7 @@ def test_a_single_gaussian_in_many_dimensions_is_one_cluster():
     assert "at any k from 2 to 5" in number.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["weak_fraction", "mean_jaccard", "ambiguous_pairs"])
 def test_every_criterion_finds_groups_far_apart(criterion):
     X = three_gaussians(90, 12, np.random.default_rng(1))
@@ -78,6 +81,7 @@ def test_every_criterion_finds_groups_far_apart(criterion):
     assert number.measured["ambiguous_pairs"][1] == 0
 
 
+@pytest.mark.slow
 def test_structure_with_too_many_weak_items_is_not_recommended():
     X = three_gaussians(300, 3, np.random.default_rng(0))
     number = select_n_clusters(None, X, [2, 3, 4], max_weak=0, n_nulls=10, random_state=0)

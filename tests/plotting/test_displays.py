@@ -73,6 +73,7 @@ def visible_tick_labels(ax):
                 yield tick.label1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("display", [*DISPLAYS, CoreClusterDisplay])
 @pytest.mark.parametrize("which", ["fitted", "trimmed", "many"])
 def test_nothing_overlaps_the_data_or_leaves_the_figure(display, which, request, blobs):

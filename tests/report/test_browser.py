@@ -11,6 +11,8 @@ from coreclust import CoreClustering
 from coreclust._inspection.verdict import headline
 from coreclust.report._content import MAX_TEXT
 
+pytestmark = pytest.mark.slow
+
 FILLED = """async () => {
     const frame = () => new Promise((next) => requestAnimationFrame(next));
     await frame();

@@ -61,6 +61,7 @@ class Plain:
         return np.random.default_rng(seeds).integers(n_units, size=n_units)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["batched", "generic"])
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["items", "groups"])
 def test_a_plain_object_with_draw_is_a_scheme(engine, groups, blobs, tmp_path):

@@ -135,6 +135,7 @@ def test_subsamples_are_even():
     np.testing.assert_allclose(counts.sum(axis=1), 1200, atol=4 * 29)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES[:6], ids=repr)
 @pytest.mark.parametrize("engine", ["auto", "generic"])
 def test_whole_groups_are_drawn(scheme, engine, blobs):
@@ -159,6 +160,7 @@ def test_groups_of_one_are_items(blobs):
     assert alone.ensemble_ == grouped.ensemble_
 
 
+@pytest.mark.slow
 def test_a_forest_is_perfect_on_its_training_items_but_not_out_of_bag():
     """Classes without any relation to the features: nothing can be predicted."""
     rng = np.random.default_rng(0)

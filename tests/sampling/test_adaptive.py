@@ -180,6 +180,7 @@ def blobs(n=120, distance=4.0, seed=0):
     return rng.normal(size=(n, 2)) + distance * (np.arange(n) % 3)[:, None]
 
 
+@pytest.mark.slow
 def test_auto_is_a_fit_of_as_many_resamples_as_it_took():
     X = blobs(distance=2)
     cc = CoreClustering(KMeans(3), n_resamples="auto", random_state=3).fit(X)
@@ -245,6 +246,7 @@ def test_wrong_numbers_are_refused(wrong):
 # The cores of 5,000 resamples are no truth, and those of almost as many differ by an item or two:
 # over eight seeds the mean agreement at the stop was 0.978 (iris) to 0.999 (bcw), the
 # lowest 0.940. This is the first seed.
+@pytest.mark.slow
 @pytest.mark.parametrize("dataset", ["iris", "wine", "glass", "bcw"])
 def test_auto_agrees_with_many_resamples(paper_data, dataset):
     X, classes = paper_data(dataset)

@@ -13,6 +13,8 @@ from coreclust import CoreClustering
 from coreclust.cluster import KMeans
 from coreclust.resampling import Subsample
 
+pytestmark = pytest.mark.slow
+
 distributed = pytest.importorskip("distributed", reason="needs the extra 'dask'")
 
 

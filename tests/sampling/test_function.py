@@ -132,6 +132,7 @@ def test_kmeans_with_multiplicities_equals_copies_from_the_same_centers(blobs):
         np.testing.assert_array_equal(weighted.labels_, copies.predict(blobs[items]))
 
 
+@pytest.mark.slow
 def test_kmeans_with_multiplicities_seeds_like_copies():
     # k-means++ alone (no Lloyd step): how often is each item a center? 1500 runs each,
     # so the difference of two shares has a standard error of 0.018 at most; 0.08 is four.

@@ -114,6 +114,7 @@ def test_precomputed_distances(blobs):
         assert cc.ensemble_ == plain.ensemble_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     [SklearnKMeans(3, n_init=2), AgglomerativeClustering(3, linkage="average")],

@@ -15,6 +15,8 @@ from coreclust._sampling import function as functions
 from coreclust.cluster import KMeans
 from coreclust.resampling import Bootstrap, Subsample
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def mapped(tmp_path, blobs):

@@ -77,6 +77,7 @@ ESTIMATORS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("estimator", "engine"),
     [
@@ -108,6 +109,7 @@ def _together(cc, i, j):
     return cc.reference_labels_[i] == cc.reference_labels_[j] >= 0
 
 
+@pytest.mark.slow
 def test_a_classifier_gets_the_classes_of_what_is_drawn():
     X, y = draw(mixture)
     classifier = make_pipeline(StandardScaler(), LogisticRegression())
@@ -117,6 +119,7 @@ def test_a_classifier_gets_the_classes_of_what_is_drawn():
         assert cc.ensemble_.cooccurrence_counts(i, j) == ((labels[:, 0] == labels[:, 1]).sum(), 20)
 
 
+@pytest.mark.slow
 def test_the_estimate_is_the_probability():
     """Two items are apart iff the mean of the resample falls between them.
 

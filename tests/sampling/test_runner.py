@@ -237,6 +237,7 @@ def living_members(session):
     return [line for line in listed.stdout.splitlines() if not line.startswith("Z")]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="sends POSIX signals and reads ps")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("whole_group", [False, True], ids=["process", "terminal"])

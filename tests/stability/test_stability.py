@@ -257,6 +257,7 @@ def test_chosen_pairs_are_different(data):
     assert all(len(pair) == 2 and pair <= set(range(n)) for pair in chosen)
 
 
+@pytest.mark.slow
 @given(label_matrices(max_items=15))
 def test_pairwise_rand_is_scikit_learns(labels):
     found = pairwise_rand(LabelEnsemble(labels))
@@ -270,6 +271,7 @@ def test_pairwise_rand_is_scikit_learns(labels):
     assert found.std == pytest.approx(known.std() if known.size else np.nan, nan_ok=True)
 
 
+@pytest.mark.slow
 @given(ensembles_with_reference())
 def test_reference_rand_is_scikit_learns(given):
     ensemble, reference = given

@@ -22,6 +22,8 @@ from studies.data import (
 from studies.data._r_random import RRandom
 from studies.data.paper import kdd_sample_rows
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parents[3] / "shared" / "data"
 OPENML = {"glass": 41, "bcw": 15, "yeast": 181}
 GLASS_AT_OPENML = {

@@ -14,6 +14,8 @@ from studies.pages import assemble, check_page, fill, update_page
 from studies.paper.page import block_names
 from studies.paper.plan import Plan
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PAGE = """# Title
 

@@ -6,6 +6,8 @@ from sklearn.cluster import AgglomerativeClustering, KMeans, kmeans_plusplus
 
 from coreclust import CoreClustering
 
+pytestmark = pytest.mark.slow
+
 DATASETS = ["yeast", "bcw", "glass", "wine", "iris"]
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+
+TYPE_CHECKING = False  # as of typing, which is not imported here
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
 
 def lazy_names(
@@ -20,7 +23,4 @@ def lazy_names(
             return getattr(import_module(homes[name]), name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    def names() -> list[str]:
-        return sorted(homes)
-
-    return get, names
+    return get, lambda: sorted(homes)

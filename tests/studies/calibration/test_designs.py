@@ -5,6 +5,8 @@ import pytest
 
 from studies.calibration.designs import DESIGNS, Mixture
 
+pytestmark = pytest.mark.slow
+
 MANY = 200_000
 
 

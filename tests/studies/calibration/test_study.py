@@ -23,6 +23,8 @@ from studies.calibration.summary import summarize
 from studies.calibration.trials import RULES, Trial, draw_data, run_trial
 from studies.paper.cells import Results
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 PLOTS = ("shares", "sizes", "schemes")
 

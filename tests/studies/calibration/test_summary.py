@@ -11,6 +11,8 @@ from made_up_trials import made_up
 from studies.calibration.summary import Tally, summarize, to_csv
 from studies.calibration.trials import Trial
 
+pytestmark = pytest.mark.slow
+
 TRIALS = [
     Trial(name, repetition, n_truth=100)
     for name in ("too-few", "imbalance", "hierarchical")

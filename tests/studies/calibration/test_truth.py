@@ -21,6 +21,8 @@ from studies.calibration.truth import (
     quick_counts,
 )
 
+pytestmark = pytest.mark.slow
+
 ATOMS = np.array([0.0, 1.7, 5.0])
 
 

@@ -8,6 +8,8 @@ from studies.paper.figures import Panel, draw_figure, panels_of, to_png, to_svg
 from studies.paper.plan import PANELS, Plan
 from studies.paper.tables import Findings
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(0)
 REFERENCE = np.repeat([0, 1, 2, -1], 10)
 LABELS = np.where(np.arange(40) % 3 == 0, -1, REFERENCE)

@@ -12,6 +12,8 @@ from studies.paper.plan import TABLES, Plan
 from studies.paper.render import describe, to_csv, to_markdown, to_terminal, wants_color
 from studies.paper.tables import Findings, build_table
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = (Column("weak", "w"), Column("weak_apart", "w apart", kind="beside"))
 TABLE = Table(
     4,

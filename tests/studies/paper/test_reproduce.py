@@ -19,6 +19,8 @@ from studies.paper.cells import Cell, Results, run_cell
 from studies.paper.plan import Plan
 from studies.paper.reproduce import Datasets, reproduce, stored_result
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 DATA = Path(__file__).parents[4] / "shared" / "data"
 ALWAYS_THERE = ("synthetic", "iris", "wine")
