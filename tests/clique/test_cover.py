@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from scipy.sparse import csr_array
 
-from coreclust.clique._cover import _conflict_bits, _greedy_cover, _violated_cliques, cover_bound
+from coreclust.clique._cover import _conflict_bits, _cover, _grow, _matrix, cover_bound
 from coreclust.clique._deadline import Deadline
 from coreclust.clique._graph import Graph
 from coreclust.clique._solve import _solve_component, largest_independent_set
@@ -37,8 +37,7 @@ def test_the_bound_holds_at_any_time(adjacency):
 def test_the_cover_covers_by_maximal_cliques(adjacency):
     n = len(adjacency)
     bits = _conflict_bits(*graph_of(adjacency))
-    cliques, n_cliques = _greedy_cover(bits, np.arange(n))
-    assert n_cliques == cliques.shape[0]
+    cliques = _matrix(_cover(bits, np.arange(n)), n)
     assert set(cliques.indices.tolist()) == set(range(n))
     assert are_cliques(cliques, adjacency)
     for row in np.split(cliques.indices, cliques.indptr[1:-1]):
@@ -51,7 +50,7 @@ def test_violated_cliques_are_cliques_with_too_large_a_sum(adjacency):
     x = np.random.default_rng(n).random(n)
     order = np.argsort(-x)
     bits = _conflict_bits(*graph_of(adjacency))
-    cliques = _violated_cliques(bits, x, order, order, 1.2)
+    cliques = _matrix(_grow(bits, x, order, order, 1.2), n)
     assert are_cliques(cliques, adjacency)
     assert (cliques @ x > 1.2).all()
 

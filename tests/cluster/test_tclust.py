@@ -99,7 +99,7 @@ def test_distances_in_a_thin_cluster_are_exact():
     value, label, block = np.empty(20), np.empty(20, dtype=int), np.empty((4, 256))
     columns = np.ascontiguousarray((steps @ turn).T)
     one = np.zeros((1, 2)), turn[None], variances[None], np.zeros(1)
-    concentration.assign(columns, 20, False, one, label, value, block)
+    concentration.assign(columns, 20, False, *one, label, value, block)
     np.testing.assert_allclose(value, -(steps**2 / variances).sum(1) / 2, rtol=1e-8)
 
 

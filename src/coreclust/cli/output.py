@@ -6,9 +6,6 @@ Files are written whole or not at all, so that an interrupted run leaves no half
 from __future__ import annotations
 
 import argparse
-import csv
-import io
-import json
 import math
 import shlex
 import sys
@@ -82,6 +79,9 @@ def safe_text(value: Any) -> str:
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write a table as CSV that is safe to open in a spreadsheet."""
+    import csv
+    import io
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([safe_text(name) for name in header])
@@ -97,6 +97,8 @@ def write_json(path: Path, content: Any) -> None:
 
 def to_json(content: Any) -> str:
     """Return content as JSON; NaN and infinity become null."""
+    import json
+
     return json.dumps(plain(content), indent=2, allow_nan=False)
 
 

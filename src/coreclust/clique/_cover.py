@@ -32,8 +32,8 @@ def cover_bound(graph: Graph, known: int, deadline: Deadline) -> int:
     """
     n = graph.n_vertices
     bits = _conflict_bits(graph.indptr, graph.indices)
-    cliques, n_cover = _greedy_cover(bits, np.argsort(graph.degrees, kind="stable"))
-    bound = n_cover
+    cliques = _matrix(_cover(bits, np.argsort(graph.degrees, kind="stable")), n)
+    bound = cliques.shape[0]
     while bound > known and not deadline.expired():
         solution = _solve(cliques, n, deadline)
         if solution is None:
@@ -42,7 +42,7 @@ def cover_bound(graph: Graph, known: int, deadline: Deadline) -> int:
         bound = min(bound, math.floor(value + _TOLERANCE))
         order = np.argsort(-x, kind="stable")
         starts = order[x[order] > _TOLERANCE]
-        violated = _violated_cliques(bits, x, order, starts, 1 + _VIOLATION)
+        violated = _matrix(_grow(bits, x, order, starts, 1 + _VIOLATION), n)
         if violated.shape[0] == 0:
             break
         cliques = _stack(cliques, slack <= _SLACK, violated)
@@ -74,29 +74,13 @@ def _solve(
 def _stack(cliques: csr_array, kept: NDArray[np.bool_], more: csr_array) -> csr_array:
     old = cliques[np.flatnonzero(kept)]
     indptr = np.concatenate([old.indptr, old.indptr[-1] + more.indptr[1:]])
-    indices = np.concatenate([old.indices, more.indices])
-    shape = (old.shape[0] + more.shape[0], cliques.shape[1])
-    return csr_array((np.ones(indices.size), indices, indptr), shape)
+    return _matrix((indptr, np.concatenate([old.indices, more.indices])), cliques.shape[1])
 
 
-def _greedy_cover(bits: NDArray[np.uint64], order: NDArray[np.intp]) -> tuple[csr_array, int]:
-    """Return cliques that cover all vertices, each extended to a maximal one, and their number."""
-    indptr, indices = _cover(bits, order)
-    shape = (indptr.size - 1, bits.shape[0])
-    return csr_array((np.ones(indices.size), indices, indptr), shape), shape[0]
-
-
-def _violated_cliques(
-    bits: NDArray[np.uint64],
-    x: NDArray[np.float64],
-    order: NDArray[np.intp],
-    starts: NDArray[np.intp],
-    least: float,
-) -> csr_array:
-    """Return cliques that are grown from each start by the largest x, if their sum is too large."""
-    indptr, indices = _grow(bits, x, order, starts, least)
-    shape = (indptr.size - 1, bits.shape[0])
-    return csr_array((np.ones(indices.size), indices, indptr), shape)
+def _matrix(cliques: tuple[NDArray[np.int64], NDArray[np.int32]], n: int) -> csr_array:
+    """Return cliques as a matrix with one row per clique and one column per vertex."""
+    indptr, indices = cliques
+    return csr_array((np.ones(indices.size), indices, indptr), (indptr.size - 1, n))
 
 
 @kernel
@@ -174,6 +158,7 @@ def _most_connected(bits, among):
 
 @kernel
 def _grow(bits, x, order, starts, least):
+    """Grow a clique from each start by the largest x; keep those with a sum above `least`."""
     n = order.size
     indptr = np.zeros(starts.size + 1, dtype=np.int64)
     indices = np.empty(4 * n + 64, dtype=np.int32)

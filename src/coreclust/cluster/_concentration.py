@@ -73,7 +73,8 @@ class Work(NamedTuple):
     size: NDArray[np.float64]  # (n_clusters,), sum of the kept weights
     sums: NDArray[np.float64]  # (n_clusters, n_features)
     scatter: NDArray[np.float64]  # (n_clusters, n_features, n_features)
-    low: NDArray[np.float64]  # (2, n_items), values and weights of the items to select from
+    low_value: NDArray[np.float64]  # (n_items,)
+    low_weight: NDArray[np.float64]  # (n_items,)
     step: NDArray[np.float64]  # (n_features,)
     block: NDArray[np.float64]  # (n_features + 2, _BLOCK)
 
@@ -238,7 +239,9 @@ def restrict(variances, size, factor, floor):
 def _set_constants(settings, models, slot, size):
     """Compute the weights of the clusters and the constants of their densities."""
     k, d = models.variances[slot].shape
-    total = size.sum()
+    total = 0.0
+    for j in range(k):
+        total += size[j]
     for j in range(k):
         share = 1.0 / k if settings.equal_weights else size[j] / total
         models.shares[slot, j] = share
@@ -270,7 +273,9 @@ def _start(items, settings, models, slot, work, state, at_items):
     for j in range(k):
         center = models.centers[slot, j]
         scatter = work.scatter[j]
-        scatter[:] = 0.0
+        for a in range(scatter.shape[0]):
+            for b in range(scatter.shape[0]):
+                scatter[a, b] = 0.0
         if at_items:
             item = _draw(items, state)
             tries = 0
@@ -323,9 +328,8 @@ def _set_shape(models, slot, j, work, size):
 
 
 @kernel
-def assign(columns, n_items, spherical, model, label, value, block):
+def assign(columns, n_items, spherical, centers, axes, variances, constants, label, value, block):
     """Store the cluster of highest value for each item, and that value."""
-    centers, axes, variances, constants = model
     k, d = centers.shape
     difference, projection, distance = block[:d], block[d], block[d + 1]
     scale = 1.0 if spherical else 0.5
@@ -381,7 +385,7 @@ def assign(columns, n_items, spherical, model, label, value, block):
 @kernel
 def _threshold(items, work, guess):
     """Return the lowest value such that the items up to it hold the weight to trim."""
-    low_value, low_weight = work.low
+    low_value, low_weight = work.low_value, work.low_weight
     size = 0
     total = 0.0
     for i in range(items.n_items):
@@ -463,10 +467,18 @@ def expect(items, settings, models, slot, work, guess):
     Returns the objective, whether anything changed, and a guess for the next call: a value that
     the items to trim are expected not to exceed.
     """
-    centers, axes, variances, constants, _ = models
-    model = (centers[slot], axes[slot], variances[slot], constants[slot])
-    columns, spherical = items.columns, settings.spherical
-    assign(columns, items.n_items, spherical, model, work.label, work.value, work.block)
+    assign(
+        items.columns,
+        items.n_items,
+        settings.spherical,
+        models.centers[slot],
+        models.axes[slot],
+        models.variances[slot],
+        models.constants[slot],
+        work.label,
+        work.value,
+        work.block,
+    )
     threshold = _threshold(items, work, guess) if items.to_trim > 0.0 else -np.inf
     objective, changed = _trim(items, work, threshold)
     mean = objective / (items.cumulative[items.n_items - 1] - items.to_trim)
@@ -478,8 +490,10 @@ def maximize(items, settings, models, slot, work):
     """Estimate the clusters from the kept weights of their items."""
     k, d = models.centers[slot].shape
     centers = models.centers[slot]
-    work.size[:] = 0.0
-    work.sums[:] = 0.0
+    for j in range(k):
+        work.size[j] = 0.0
+        for c in range(d):
+            work.sums[j, c] = 0.0
     for i in range(items.n_items):
         kept = work.kept[i]
         if kept > 0.0:
@@ -619,7 +633,8 @@ def _room(n_items, n_features, settings):
         np.zeros(k),
         np.zeros((k, n_features)),
         np.zeros((k, d, d)),
-        np.empty((2, n_items)),
+        np.empty(n_items),
+        np.empty(n_items),
         np.empty(n_features),
         np.empty((n_features + 2, _BLOCK)),
     )
@@ -658,7 +673,8 @@ def _label(items, settings, models, work, slot):
     """Rank the clusters by size and mark trimmed items; return the objective and the ranks."""
     objective, _, _ = expect(items, settings, models, slot, work, -np.inf)
     k = settings.n_clusters
-    work.size[:] = 0.0
+    for j in range(k):
+        work.size[j] = 0.0
     for i in range(items.n_items):
         work.size[work.label[i]] += work.kept[i]
     rank = np.zeros(k, np.int64)
@@ -696,13 +712,13 @@ def fit_items(distinct, weight, to_trim, settings, seed):
 
 
 @kernel
-def label_items(columns, spherical, model, lowest):
+def label_items(columns, spherical, centers, axes, variances, constants, lowest):
     """Label items by given clusters; items of a value below `lowest` are noise."""
     n_items = columns.shape[1]
     label = np.empty(n_items, np.int64)
     value = np.empty(n_items)
     block = np.empty((columns.shape[0] + 2, _BLOCK))
-    assign(columns, n_items, spherical, model, label, value, block)
+    assign(columns, n_items, spherical, centers, axes, variances, constants, label, value, block)
     labels = np.empty(n_items, np.int32)
     for i in range(n_items):
         labels[i] = label[i] if value[i] >= lowest else NOISE

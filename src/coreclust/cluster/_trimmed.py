@@ -116,10 +116,9 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
         return self._label(validate_data(self, X, dtype=np.float64, reset=False))
 
     def _label(self, X: NDArray[np.float64]) -> NDArray[np.int32]:
-        columns = np.ascontiguousarray(X.T)
-        return _concentration.label_items(
-            columns, self._settings().spherical, self._model, self._lowest
-        )
+        columns, spherical = np.ascontiguousarray(X.T), self._settings().spherical
+        model: list[Any] = [*self._model, self._lowest]
+        return _concentration.label_items(columns, spherical, *model)
 
     def _settings(self) -> Settings:
         """Return the settings of balls of the same size, with the types that the kernels expect."""
