@@ -165,8 +165,10 @@ def inner_probability(text: str) -> float:
     return _number(text, "a number above 0 and below 1", lambda value: 0 < value < 1)
 
 
-def seconds(text: str) -> float:
-    """Parse a number of seconds."""
+def seconds(text: str) -> float | str:
+    """Parse a number of seconds, or "auto"."""
+    if text == "auto":
+        return text
     return _number(text, "a number of seconds, 0 or more", lambda value: 0 <= value < 1e9)
 
 

@@ -33,10 +33,7 @@ def improve_independent_set(
 
 
 def improve_until(graph: Graph, chosen: NDArray[np.bool_], deadline: Deadline) -> NDArray[np.bool_]:
-    """Return an independent set at least as large as `chosen`, searching until a deadline.
-
-    Each round continues from the best set with other random numbers.
-    """
+    """Continue from the best set, with other random numbers in each round, until a deadline."""
     seed = 0
     while not deadline.expired():
         seed += 1
