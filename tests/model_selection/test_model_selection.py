@@ -96,7 +96,7 @@ def test_other_numbers_that_are_stable_are_named():
     X = np.repeat(pairs, 25, axis=0) + rng.standard_normal((100, 2))
     number = quick(None, X, range(2, 6), random_state=0)
     assert number.n_clusters == 4
-    assert ("so are 2" in number.reason) == bool(
+    assert ("so are those at k = 2" in number.reason) == bool(
         number.p_value[0] <= 0.01 and number.measured["weak_fraction"][0] <= 0.25
     )
 

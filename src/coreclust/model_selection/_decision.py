@@ -80,11 +80,11 @@ def decide(
         others = ks[eligible & (np.arange(ks.size) != best)].tolist()
         if others:
             names = ", ".join(map(str, others))
-            return int(ks[best]), f"{text}, by the largest margin; so are {names}, by less."
+            return int(ks[best]), f"{text}, by the largest margin; so are those at k = {names}."
         shaky = ks[surprising & ~eligible].tolist()
         if shaky:
             names = ", ".join(map(str, shaky))
-            return int(ks[best]), f"{text}; so are {names}, but too many items are weak."
+            return int(ks[best]), f"{text}; so are those at k = {names}, but too many are weak."
         return int(ks[best]), f"{text}{'; no other k tried is' if ks.size > 1 else ''}."
     if surprising.any():
         best = int(np.where(surprising, gain, -np.inf).argmax())
