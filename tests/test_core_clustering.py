@@ -116,6 +116,7 @@ def test_recut_answers_again_from_the_same_resamples(blobs):
         CoreClustering().recut(alpha=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     [

@@ -118,6 +118,7 @@ def test_import_is_cheap_beside_scikit_learn():
     assert statistics.median(ours) < 2 * statistics.median(theirs)
 
 
+@pytest.mark.slow
 def test_import_compiles_nothing():
     out = python(
         "import numba.core.dispatcher as d\n"

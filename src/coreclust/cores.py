@@ -23,6 +23,7 @@ from coreclust.clique import (
     conflict_free_set,
     conflict_graph,
     conflict_graphs,
+    fits_in_memory,
     largest_independent_set,
 )
 from coreclust.evidence._protocol import Evidence, PairCounts
@@ -376,7 +377,8 @@ def _find_core(
         found, bound = conflict_free_set(pairs, table, deadline)
         return cluster.core(found, bound, "max_memory")
     solution: Solution = largest_independent_set(graph, start, deadline, rule.bytes_allowed)
-    limit = "time_limit" if deadline.expired() else "max_memory"
+    has_time = not deadline.expired() and not fits_in_memory(graph, rule.bytes_allowed)
+    limit = "max_memory" if has_time else "time_limit"
     return cluster.core(kept[solution.chosen], solution.upper_bound, limit)
 
 
@@ -404,7 +406,7 @@ def _chain_of_cores(
             # A core is still valid under a rule that allows more pairs.
             kept, graph = graph_beyond(chosen)
             share = deadline.share(len(tables) - place)
-            solution = largest_independent_set(graph, chosen[kept], share)
+            solution = largest_independent_set(graph, chosen[kept], share, rule.bytes_allowed)
             chosen = np.zeros(cluster.members.size, dtype=bool)
             chosen[kept[solution.chosen]] = True
             core = cluster.core(chosen, solution.upper_bound, "time_limit")

@@ -137,6 +137,7 @@ def test_a_killed_run_goes_on_to_the_same_answer(tmp_path, path, blobs, engine, 
     assert_same_answer(found, fit(blobs, n_resamples=n_kept + 40, engine=engine))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="sends POSIX signals")
 def test_an_interrupted_run_keeps_all_that_was_done(tmp_path, path, blobs):
     np.save(tmp_path / "X.npy", blobs)

@@ -153,6 +153,7 @@ def test_a_given_separator_wins(read):
     assert read("x,1;y\n3,4;5\n6,7;8\n", separator=";").feature_names == ["x,1", "y"]
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=5).map(tuple), min_size=2, max_size=6

@@ -19,6 +19,7 @@ from coreclust.cluster._tclust import TClust
 from coreclust.cluster._trimmed import TrimmedKMeans
 
 
+@pytest.mark.slow
 @parametrize_with_checks([TClust(3), TClust(2, trim=0.0, equal_weights=True)])
 def test_scikit_learn_check(estimator, check):
     check(estimator)

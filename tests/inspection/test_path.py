@@ -23,6 +23,7 @@ def cc():
     return CoreClustering(KMeans(3, n_init=2), n_resamples=400, random_state=0).fit(X)
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 2**32 - 1),
     shakiness=st.sampled_from([0.05, 0.3, 1.0]),
@@ -92,6 +93,7 @@ def test_first_core(cc):
         assert (first[item] == alphas[0]) if alphas else np.isnan(first[item])
 
 
+@pytest.mark.slow
 def test_the_path_of_pairs_with_their_own_resamples(blobs):
     scheme = KnownDistribution(blobs)
     cc = CoreClustering(KMeans(3), resampling=scheme, n_resamples=30, random_state=0).fit(blobs)

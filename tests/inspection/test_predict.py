@@ -50,6 +50,7 @@ def by_definition(cc, new_labels, table):
     return answers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["apart", "together", "absent"])
 @pytest.mark.parametrize("label", ["drawn", "all", "oob"])
 def test_new_items_pass_the_rule_with_every_member(noise, label, blobs):
@@ -100,6 +101,7 @@ def test_confidence_counts_for_new_items_too(blobs):
     assert (cc.predict(NEW) >= 0).sum() <= (cc.recut(confidence=None).predict(NEW) >= 0).sum()
 
 
+@pytest.mark.slow
 def test_classifiers_frames_and_pipelines(blobs):
     y = np.repeat(["a", "b", "c"], 20)
     frame = pd.DataFrame(blobs, columns=["x", "z"])

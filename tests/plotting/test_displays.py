@@ -99,6 +99,7 @@ def test_nothing_overlaps_the_data_or_leaves_the_figure(display, which, request,
         assert extent.y1 <= page.y1 + 1
 
 
+@pytest.mark.slow
 def test_the_names_of_clusters_do_not_overlap(many):
     for display in (CooccurrenceDisplay, ClusterSizesDisplay, StrengthDisplay):
         drawn = display.from_estimator(many)
@@ -127,6 +128,7 @@ def test_a_long_legend_says_what_it_leaves_out(many):
 
 
 class TestHeatmap:
+    @pytest.mark.slow
     def test_rows_are_in_order(self, fitted):
         display = CooccurrenceDisplay.from_estimator(fitted)
         items = ordered_items(fitted, 1500)

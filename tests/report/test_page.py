@@ -151,6 +151,7 @@ def test_the_page_says_that_items_are_left_out(fitted, blobs, monkeypatch):
     assert sum(cluster["size"] for cluster in data_of(html)["clusters"]) == 60
 
 
+@pytest.mark.slow
 def test_odd_fits_have_a_report(blobs):
     X = np.vstack([blobs, [[50.0, 50.0]]])
     trimmed = CoreClustering(DBSCAN(eps=1.5), n_resamples=60, random_state=0).fit(X)

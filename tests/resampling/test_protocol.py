@@ -5,7 +5,7 @@ import pytest
 
 from coreclust import CoreClustering
 from coreclust.cluster import KMeans
-from coreclust.resampling import Bootstrap, Subsample
+from coreclust.resampling import Bootstrap, Subsample, check_resampling
 
 GROUPS = np.arange(60) // 3
 
@@ -130,3 +130,28 @@ def test_nonsense_is_refused_before_any_work(rows, engine, blobs, monkeypatch):
 def test_what_is_no_scheme_is_refused(wrong, blobs):
     with pytest.raises(ValueError, match=r"^resampling must be 'bootstrap', a scheme of .* draw\("):
         fit(blobs, wrong, "auto")
+
+
+@pytest.mark.parametrize(
+    "counts", [np.ones((1, 7), int), -np.ones((1, 4), int)], ids=["shape", "sign"]
+)
+def test_counts_of_a_plain_object_are_checked(counts):
+    class Plain:
+        def draw(self, n_units, seeds):
+            return np.arange(n_units)
+
+        def counts(self, n_units, resamples):
+            return counts
+
+    with pytest.raises(ValueError, match=r"must return counts, 0 or more, of shape \(1, 4\)"):
+        check_resampling(Plain()).counts(4, [np.random.SeedSequence(0)])
+
+
+def test_the_share_of_a_scheme_of_fixed_size_is_that_of_all_items():
+    class Hundred:
+        def draw(self, n_units, seeds):
+            return np.random.default_rng(seeds).choice(n_units, 100, replace=False)
+
+    share = check_resampling(Hundred()).pair_share(200_000)
+    assert share == pytest.approx(100 * 99 / (200_000 * 199_999))
+    assert check_resampling(Hundred()).pair_share(1) == 0.0

@@ -47,6 +47,7 @@ def drawn(scheme, n_units, m, entropy=5):
     return np.array(rows).T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
 @pytest.mark.parametrize("engine", ["auto", "generic"])
 def test_which_items_get_a_label(scheme, engine, blobs):
@@ -56,6 +57,7 @@ def test_which_items_get_a_label(scheme, engine, blobs):
     np.testing.assert_array_equal(labels != ABSENT, labeled)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
 def test_both_engines_agree(scheme, blobs):
     batched = fit(KMeans(3, n_init=2), blobs, scheme=scheme)
@@ -188,6 +190,7 @@ def test_a_smoothed_bootstrap_has_no_duplicates(blobs):
         np.testing.assert_array_equal(cc.ensemble_.labels[items, b], Z[first, 0] > 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", ["drawn", "all", "oob"])
 @pytest.mark.parametrize("estimator", [SklearnKMeans(3, n_init=1), LogisticRegression()], ids=repr)
 def test_a_smoothed_bootstrap_of_any_estimator(label, estimator, blobs):

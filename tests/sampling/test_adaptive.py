@@ -123,6 +123,7 @@ def test_undecided_pairs_are_counted(labels, noise, alpha, level):
     assert least <= undecided_pairs(packed, sure, possible) <= most
 
 
+@pytest.mark.slow
 def test_undecided_pairs_of_items_out_of_reach_do_not_count():
     """Six items agree for good; one is in conflict with five of them, the sixth is unsure."""
     rng = np.random.default_rng(0)

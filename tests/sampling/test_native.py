@@ -37,6 +37,7 @@ NATIVE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", NATIVE, ids=str)
 @pytest.mark.filterwarnings("ignore:Only .. of n_clusters=50")
 def test_both_paths_give_the_same_answer_to_the_bit(estimator, blobs):
@@ -81,6 +82,7 @@ class Mine(SklearnKMeans):
     pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     [

@@ -150,6 +150,7 @@ def test_a_population_is_drawn_from_evenly():
     np.testing.assert_allclose(np.bincount(items[:, 0].astype(int)), 500, atol=80)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [KMeans(2, n_init=1), TClust(2, trim=0.1, n_init=4)])
 def test_equal_items_share_their_resamples(estimator):
     X, _ = draw(grid, n=20)
@@ -168,6 +169,7 @@ def test_equal_items_share_their_resamples(estimator):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["auto", "generic"])
 def test_jobs_and_backends_do_not_change_the_answer(engine):
     X, _ = draw(mixture, n=10)

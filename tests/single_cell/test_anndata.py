@@ -26,6 +26,7 @@ def cells():
         return scanpy.datasets.pbmc68k_reduced()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:::anndata")
 def test_cells_keep_their_cores_through_a_file(cells, tmp_path):
     adata = cells.copy()

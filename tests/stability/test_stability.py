@@ -70,6 +70,7 @@ def four_groups(n_items=40, n_resamples=60, seed=0):
     return LabelEnsemble(labels), reference
 
 
+@pytest.mark.slow
 @given(ensembles_with_reference())
 def test_jaccard_is_that_of_the_sets_of_items(given):
     ensemble, reference = given

@@ -186,7 +186,7 @@ def path_to_draw(fitted: CoreClustering, alphas: ArrayLike | None = None) -> Cor
     At a small alpha, the search can take much longer than at the fitted one. If the fit had no
     time limit, `PATH_SECONDS` applies. `CorePath.cores` then states which cores are not proven.
     """
-    if fitted.rule_.time_limit is None:
+    if fitted.time_limit in (None, "auto"):
         fitted = copy.copy(fitted)
         fitted.rule_ = fitted.rule_.changed(time_limit=PATH_SECONDS)
     return alpha_path(fitted, alphas)

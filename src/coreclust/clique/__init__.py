@@ -10,7 +10,7 @@ from coreclust.clique._conflicts import (
 from coreclust.clique._deadline import Deadline
 from coreclust.clique._graph import Graph, Solution
 from coreclust.clique._maximum import maximum_clique
-from coreclust.clique._solve import largest_independent_set
+from coreclust.clique._solve import fits_in_memory, largest_independent_set
 
 __all__ = [
     "Deadline",
@@ -20,6 +20,7 @@ __all__ = [
     "conflict_free_set",
     "conflict_graph",
     "conflict_graphs",
+    "fits_in_memory",
     "largest_independent_set",
     "maximum_clique",
     "undecided_pairs",

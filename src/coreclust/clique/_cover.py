@@ -22,6 +22,7 @@ from coreclust.clique._graph import Graph
 _SLACK = 0.3  # a constraint with more slack than this is dropped
 _VIOLATION = 1e-4
 _TOLERANCE = 1e-6
+_MOST_SECONDS = 10.0  # of one linear program, which cannot be interrupted
 
 
 def cover_bound(graph: Graph, known: int, deadline: Deadline) -> int:
@@ -53,14 +54,15 @@ def _solve(
     cliques: csr_array, n: int, deadline: Deadline
 ) -> tuple[NDArray[np.float64], float, NDArray[np.float64]] | None:
     """Return a solution of the linear program, an upper bound, and the slack of each clique."""
-    seconds = deadline.remaining()
+    left = deadline.remaining()
+    seconds = _MOST_SECONDS if left is None else left
     found = linprog(
         -np.ones(n),
         A_ub=cliques,
         b_ub=np.ones(cliques.shape[0]),
         bounds=(0, 1),
         method="highs-ds",
-        options={} if seconds is None else {"time_limit": max(seconds, 0.01)},
+        options={"time_limit": min(max(seconds, 0.01), _MOST_SECONDS)},
     )
     if found.status != 0:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from concurrent.futures import CancelledError
 
@@ -10,7 +11,8 @@ class Deadline:
     """The time, in seconds from now, at which a search should stop; None for no limit."""
 
     def __init__(self, seconds: float | None) -> None:
-        self._end = None if seconds is None else time.monotonic() + seconds
+        limit = math.inf if seconds is None else seconds
+        self._end = None if limit == math.inf else time.monotonic() + limit
         self._cancelled = False
         self._whole: Deadline | None = None  # of which this is a share
 

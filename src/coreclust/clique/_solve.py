@@ -26,8 +26,8 @@ _MOST_CONFLICTS_PER_VERTEX_TO_FOLD = 100
 # Memory of the branch and bound: two numbers of four bytes and three bits per pair of vertices.
 _BYTES_PER_PAIR = 8.4
 
-# How the time for a hard component is divided: one part of so many of the time that is left.
-_FIRST_SEARCH, _LOCAL_SEARCH, _COVER = 4.0, 5.0, 1.5
+_FIRST_SEARCH, _LOCAL_SEARCH, _COVER = 4.0, 5.0, 1.5  # each takes one of so many parts of the time
+_MOST_TO_COVER = 20_000  # vertices, of which a cover by cliques takes a second
 
 
 def largest_independent_set(
@@ -131,11 +131,16 @@ def _solve_components(graph: Graph, deadline: Deadline, max_memory: float) -> So
     return Solution(np.sort(np.concatenate(chosen)), upper_bound)
 
 
+def fits_in_memory(graph: Graph, max_memory: float) -> bool:
+    """Tell whether a graph can be searched by branch and bound."""
+    return _BYTES_PER_PAIR * graph.n_vertices**2 <= max_memory
+
+
 def _solve_component(graph: Graph, deadline: Deadline, max_memory: float) -> Solution:
     """Find a largest set, or the best set and bound that the time and the memory allow."""
     empty = np.zeros(graph.n_vertices, dtype=bool)
     start = improve_independent_set(graph, empty, thorough=True)
-    fits = _BYTES_PER_PAIR * graph.n_vertices**2 <= max_memory
+    fits = fits_in_memory(graph, max_memory)
     if fits:
         solution = branch_and_bound(graph, start, deadline.share(_FIRST_SEARCH).expired)
         if solution.optimal:
@@ -149,8 +154,10 @@ def _solve_component(graph: Graph, deadline: Deadline, max_memory: float) -> Sol
     if limited:
         start = improve_until(graph, start, deadline.share(_LOCAL_SEARCH))
     size = int(np.count_nonzero(start))
-    bound = cover_bound(graph, size, deadline.share(_COVER) if limited else Deadline(0))
-    bound = min(bound, solution.upper_bound)
+    bound = solution.upper_bound
+    if graph.n_vertices <= min(_MOST_TO_COVER, (8 * max_memory) ** 0.5):
+        share = deadline.share(_COVER) if limited else Deadline(0)
+        bound = min(bound, cover_bound(graph, size, share))
     if fits and bound > size and not deadline.expired():
         solution = branch_and_bound(graph, start, deadline.expired)
         return Solution(

@@ -88,14 +88,9 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_items, n_features) or (n_items, n_items)
             Items, or their distances if `metric` is "precomputed".
-        y : None
-            Ignored.
+        y : Ignored
         sample_weight : array-like of shape (n_items,), default=None
             Multiplicities of the items, all positive.
-
-        Returns
-        -------
-        self : HierarchicalClustering
         """
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         weights = check_sample_weight(sample_weight, X)

@@ -115,15 +115,10 @@ class KMeans(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_items, n_features)
-        y : None
-            Ignored.
+        y : Ignored
         sample_weight : array-like of shape (n_items,), default=None
             A weight of 2 is equivalent to two copies of the item. Items of weight 0 do not
             affect the centers, but get a label.
-
-        Returns
-        -------
-        self : KMeans
         """
         X = validate_data(self, X, dtype=np.float64, order="C")
         weights = check_sample_weight(sample_weight, X)

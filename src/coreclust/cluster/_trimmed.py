@@ -58,15 +58,10 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_items, n_features)
-        y : None
-            Ignored.
+        y : Ignored
         sample_weight : array-like of shape (n_items,), default=None
             A weight of 2 is equivalent to two copies of the item. Items of weight 0 do not
             affect the clusters; they get the label that `predict` gives them.
-
-        Returns
-        -------
-        self : estimator
         """
         settings = self._settings()
         X = validate_data(self, X, dtype=np.float64, order="C")

@@ -65,8 +65,7 @@ class AlphaPathDisplay:
 
         Parameters
         ----------
-        estimator : CoreClustering
-            A fitted estimator.
+        estimator : fitted CoreClustering
         path : CorePath, default=None
             The result of :meth:`~coreclust.CoreClustering.alpha_path`, if already computed.
         ax : matplotlib Axes, default=None

@@ -65,8 +65,7 @@ class CooccurrenceDisplay:
 
         Parameters
         ----------
-        estimator : CoreClustering
-            A fitted estimator.
+        estimator : fitted CoreClustering
         max_items : int, default=1500
             The largest number of items to draw. If there are more, a proportional number is
             selected from each cluster, spread evenly from its strongest to its weakest item,

@@ -70,8 +70,7 @@ class CoreClusterDisplay:
 
         Parameters
         ----------
-        estimator : CoreClustering
-            A fitted estimator.
+        estimator : fitted CoreClustering
         X : array-like of shape (n_items, n_features), default=None
             The data. Two features are drawn as they are, a single feature against the strength
             of the items, and more features as their first two principal components.

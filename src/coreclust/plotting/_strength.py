@@ -63,8 +63,7 @@ class StrengthDisplay:
 
         Parameters
         ----------
-        estimator : CoreClustering
-            A fitted estimator.
+        estimator : fitted CoreClustering
         ax : matplotlib Axes, default=None
             The axes to draw on; by default a new figure, taller for more clusters.
         """

@@ -194,7 +194,7 @@ def how_made(fitted: CoreClustering, path: CorePath) -> list[tuple[str, str]]:
     if on_path:
         proof += f"; not all cores at {on_path} of the {path.values.size} alphas of the slider"
     seconds = fitted.rule_.time_limit
-    limit = "none" if seconds is None else f"{seconds:.0f} s"
+    limit = "none" if seconds is None else f"{seconds:.3g} s"
     versions = f"coreclust {__version__}, scikit-learn {sklearn.__version__}"
     rows = [
         ("Items", f"{fitted.labels_.size:,}"),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 LABELS = ("drawn", "all", "oob")
 
-_TRIAL_DRAWS, _TRIAL_UNITS = 200, 10_000  # to estimate how often a pair is seen
+_TRIAL_UNITS = 1_000_000  # at most, to estimate how often a pair is seen
 
 
 class Scheme:
@@ -61,10 +61,11 @@ class Scheme:
 
     def pair_share(self, n_units: int) -> float:
         """Return the mean share of resamples in which a pair is labeled; by default estimated."""
-        if self.label == "all":
-            return 1.0
+        if self.label == "all" or n_units < 2:
+            return float(self.label == "all")
         n = min(n_units, _TRIAL_UNITS)
-        trials = self.counts(n, [np.random.SeedSequence(trial) for trial in range(_TRIAL_DRAWS)])
+        n_trials = max(2, min(200, 2 * _TRIAL_UNITS // n))
+        trials = self.counts(n, [np.random.SeedSequence(trial) for trial in range(n_trials)])
         labeled = ((trials > 0) == (self.label == "drawn")).sum(axis=1)
         return float((labeled * (labeled - 1)).mean() / (n * (n - 1)))
 
@@ -120,7 +121,13 @@ class PlainScheme(Scheme):
 
     def counts(self, n_units: int, resamples: list[np.random.SeedSequence]) -> NDArray[np.int32]:
         if callable(getattr(self.plain, "counts", None)):
-            return np.asarray(self.plain.counts(n_units, resamples), dtype=np.int32)
+            counts = np.asarray(self.plain.counts(n_units, resamples))
+            if counts.shape != (len(resamples), n_units) or counts.min() < 0:
+                shape = f"({len(resamples)}, {n_units})"
+                raise ValueError(
+                    f"resampling={self!r} must return counts, 0 or more, of shape {shape}."
+                )
+            return counts.astype(np.int32)
         return super().counts(n_units, resamples)
 
     def check(self, n_units: int) -> None:
