@@ -101,13 +101,13 @@ def test_a_path_that_takes_too_long_is_cut_and_says_so(fitted, monkeypatch):
     data = content.chart_data(hard, path, layout, list(range(60)), np.arange(60))
     assert not all(data["proven"])
     assert data["proven"] == [all(core.optimal for core in cores) for cores in path.cores]
-    assert data["proven"][data["fitted"]]  # the fit had no time limit
+    assert data["proven"][data["fitted"]]  # the fit had time enough
     made = dict(content.how_made(hard, path))
     n_unproven = data["proven"].count(False)
     proof = made["Proven to be largest possible"]
     assert proof.endswith(f"at {n_unproven} of the {len(data['proven'])} alphas of the slider")
     assert (hard.time_limit, hard.rule_.time_limit) == ("auto", 30.0)  # as before
-    assert made["Time limit of the search"] == "none"
+    assert made["Time limit of the search"] == "30 s"
 
 
 def test_data_is_that_of_the_items(fitted, blobs):
