@@ -24,8 +24,8 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[BinaryIO], object
             os.fsync(file.fileno())
         os.chmod(name, 0o666 & ~_umask())  # mkstemp makes the file private
         os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
+    except BaseException:  # also a Ctrl-C between the renaming and here
+        Path(name).unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
 
