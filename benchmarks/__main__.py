@@ -2,7 +2,7 @@
 
 Run from the repository root::
 
-    python -m benchmarks --data DIR --out docs    # an hour or two; writes docs/benchmarks.md
+    python -m benchmarks --data DIR --out docs    # two hours or so; writes docs/benchmarks.md
     python -m benchmarks --quick --out DIR        # a minute or two; too small to be informative
 """
 
@@ -45,7 +45,9 @@ _PARTS = {
         (
             "This package, networkx, igraph and a MaxSAT solver on the same graphs. Only this "
             "package is designed for graphs in which nearly all pairs are adjacent; on other "
-            "graphs the others may be faster."
+            "graphs the others may be faster. The second table is about hard kernels: graphs that "
+            "no solver completes. It compares the sets and the bounds that solvers reach in the "
+            "same time."
         ),
     ),
 }
@@ -60,6 +62,8 @@ _PACKAGES = (
     "networkx",
     "igraph",
     "python-sat",
+    "ortools",
+    "scipy",
 )
 
 _HOW_TO_READ = """\

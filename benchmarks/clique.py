@@ -1,12 +1,14 @@
-"""Time searches for maximum cliques: coreclust, networkx, igraph and python-sat's RC2.
+"""Time searches for maximum cliques: coreclust, networkx, igraph, RC2, CP-SAT and HiGHS.
 
 Run from the repository root::
 
-    python -m benchmarks.clique            # everything; up to half an hour, mostly time-outs
+    python -m benchmarks.clique            # everything; up to an hour, mostly time-outs
     python -m benchmarks.clique --quick    # a small subset, less than a minute
+    python -m benchmarks.clique --only kernel --cache DIR    # hard kernels, kept in DIR
 
-Every solver runs on one core, in its own process, which is killed at the time-out. The exit
-code is 1 if two solvers that finished disagree, if a reported set is not a clique, or if our
+Every solver runs on one core, in its own process, which is killed at the time-out. Some
+solvers are not installed with the package: ``pip install networkx igraph python-sat ortools``. The
+exit code is 1 if two solvers that finished disagree, if a reported set is not a clique, or if our
 solver raised an error. A missed bar is printed but does not change the exit code.
 """
 
@@ -34,6 +36,8 @@ from benchmarks._instances import (
     near_clique_instance,
     random_instance,
 )
+from benchmarks._kernel_table import KernelTable
+from benchmarks._kernels import FITS, QUICK_FIT, make_kernels
 from benchmarks._solvers import SOLVERS, search_cores, search_graphs
 from benchmarks._timing import Outcome, run_in_child
 
@@ -43,7 +47,7 @@ PEERS = [solver for solver in SOLVERS if solver != OURS]
 QUICK_PEERS = ["networkx", "igraph cliques(min=k)", "python-sat RC2"]
 LARGEST_CORE, NEAR_CLIQUE = "core n=20000", "near-clique 500/150"
 BARS = {LARGEST_CORE: 5.0, NEAR_CLIQUE: 0.5, "G(200, 0.9)": 20.0, "G(500, 0.5)": 5.0}
-FAMILIES = ["core", "near", "random"]
+FAMILIES = ["core", "near", "random", "kernel"]
 
 NOTES = f"""\
 seconds: median time of the search, on one core, after importing and compiling. The time to build
@@ -313,13 +317,8 @@ def _aligned(cells: list[str]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, WIDTHS, strict=True)).rstrip()
 
 
-def _markdown(rows: list[Row]) -> str:
-    lines = [HEADER, ["---"] * len(HEADER), *(row.cells() for row in rows)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-
-
 def _print_conclusions(benchmark: Benchmark, bars: list[Bar]) -> None:
-    print(f"\n{_markdown(benchmark.rows)}\n\n{NOTES}\n\nbars")
+    print(f"\n{NOTES}\n\nbars")
     for bar in bars:
         verdict = {True: "PASS", False: "FAIL", None: "----"}[bar.passed]
         print(f"  {verdict}  {bar.bar}: {bar.measured}")
@@ -337,10 +336,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.clique", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--timeout", type=float, help="seconds per search (60; quick: 5)")
+    parser.add_argument(
+        "--budget", type=float, help="CPU seconds per kernel, solver (20; quick: 1)"
+    )
     parser.add_argument("--memory", type=float, default=12, help="GB per solver (%(default)s)")
     parser.add_argument("--only", choices=FAMILIES, nargs="+", default=FAMILIES)
     parser.add_argument("--quick", action="store_true", help="a small subset with one seed")
-    parser.add_argument("--cache", type=Path, help="folder to keep the label matrices in")
+    parser.add_argument("--cache", type=Path, help="folder for labels and kernels, to reuse")
     parser.add_argument("--json", type=Path, help="file to write the rows to")
     options = parser.parse_args(arguments)
 
@@ -354,14 +356,19 @@ def main(arguments: list[str] | None = None) -> int:
         peers=QUICK_PEERS if options.quick else PEERS,
         repeats=1 if options.quick else 3,
     )
-    print(_aligned(HEADER), flush=True)
+    table = KernelTable(options.budget or (1 if options.quick else 20), options.memory * 1e9)
     with tempfile.TemporaryDirectory() as name:
         cache = options.cache or Path(name)
         cache.mkdir(parents=True, exist_ok=True)
-        for instance in _instances(options.only, options.quick, Path(name), cache):
-            benchmark.measure(instance)
-    bars = _bars(benchmark.rows)
-    _print_conclusions(benchmark, bars)
+        bars = []
+        if options.only != ["kernel"]:
+            print(_aligned(HEADER), flush=True)
+            for instance in _instances(options.only, options.quick, Path(name), cache):
+                benchmark.measure(instance)
+            bars = _bars(benchmark.rows)
+            _print_conclusions(benchmark, bars)
+        if "kernel" in options.only:
+            table.measure(make_kernels([QUICK_FIT] if options.quick else FITS, cache))
     if options.json is not None:
         rows = [asdict(row) for row in benchmark.rows]
         for row in rows:
@@ -371,10 +378,11 @@ def main(arguments: list[str] | None = None) -> int:
         result = {
             "rows": rows,
             "bars": [asdict(bar) for bar in bars],
-            "errors": benchmark.errors,
+            "kernels": table.rows,
+            "errors": benchmark.errors + table.errors,
         }
         options.json.write_text(json.dumps(result, indent=2) + "\n")
-    return 1 if benchmark.errors else 0
+    return 1 if benchmark.errors or table.errors else 0
 
 
 if __name__ == "__main__":

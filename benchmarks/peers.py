@@ -39,7 +39,7 @@ def _coreclust(X: NDArray[np.float64], n_resamples: int) -> None:
 
     cc = CoreClustering(
         KMeans(3, n_init=10),
-        resampling=Subsample(FRACTION),
+        resampling=Subsample(FRACTION, rescale=False),
         n_resamples=n_resamples,
         random_state=0,
     ).fit(X)
@@ -55,7 +55,7 @@ def _generic(X: NDArray[np.float64], n_resamples: int) -> None:
 
     CoreClustering(
         KMeans(3, n_init=10),
-        resampling=Subsample(FRACTION),
+        resampling=Subsample(FRACTION, rescale=False),
         n_resamples=n_resamples,
         engine="generic",
         random_state=0,

@@ -305,6 +305,7 @@ def test_summary_counts(blobs):
         "n_items",
         "n_core",
         "n_weak",
+        "n_undecided",
         "weak_fraction",
         "all_together",
         "upper_bound",

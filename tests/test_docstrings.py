@@ -31,7 +31,7 @@ MODULES = [
     "coreclust.stability",
 ]
 # Classes that public functions return, but that are not made directly.
-RETURNED = ["coreclust._inspection.path.CorePath"]
+RETURNED = ["coreclust._inspection.diagnosis.Diagnosis", "coreclust._inspection.path.CorePath"]
 # Classes of which each method has its own page.
 WITH_METHODS = ["coreclust.CoreClustering", "coreclust.LabelEnsemble"]
 # The part of the protocol of evidence that only the package calls is documented in _protocol.py.

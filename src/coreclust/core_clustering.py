@@ -16,13 +16,18 @@ from sklearn.utils import estimator_html_repr, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from coreclust._inspection import display
-from coreclust._inspection.pair import test_pair
+from coreclust._inspection import diagnosis, display, pair
 from coreclust._inspection.path import alpha_path, confidence_path
 from coreclust._inspection.predict import has_models, predict
 from coreclust._inspection.tables import item_table, summary
-from coreclust._sampling.fit import choose_engine, gather_evidence, open_checkpoint
-from coreclust._sampling.problem import check_problem
+from coreclust._inspection.undecided import find_undecided
+from coreclust._sampling.fit import (
+    choose_engine,
+    cluster_reference,
+    gather_evidence,
+    open_checkpoint,
+)
+from coreclust._sampling.problem import check_problem, most_resamples
 from coreclust._utils.compat import (
     CallbackSupportMixin,
     Interval,
@@ -47,10 +52,10 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     """Find the part of every cluster that stays together when the data is resampled.
 
     The data is clustered; this is the reference clustering. Then it is resampled `n_resamples`
-    times, and each resample is clustered. This gives an estimate, for every pair of items, of the
-    probability that both get the same label. The *core* of a cluster is its largest set of items in
-    which every pair has a probability of at least ``1 - alpha``. The other items of the cluster are
-    *weak points*. The search for the largest set is exact. This is the method of [1]_.
+    times, and each resample is clustered. This estimates, for every pair of items, the probability
+    that both get the same label. The *core* of a cluster is its largest set of items in which every
+    pair has a probability of at least ``1 - alpha``; its other items are *weak points*. The search
+    for the largest set is exact. This is the method of [1]_.
 
     Parameters
     ----------
@@ -63,9 +68,8 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     alpha : float, default=0.1
         The pairs of a core co-occur with an estimated probability of at least ``1 - alpha``.
     n_resamples : int or "auto", default=1000
-        Number of resamples, m. With m = 1000 and alpha = 0.1, the standard error of a probability
-        near the threshold is 1.5 %. "auto" draws resamples until the cores no longer change and
-        most pairs are decided; see Notes.
+        Number of resamples, m. "auto" draws resamples until the cores no longer change and most
+        pairs are decided; see Notes.
     max_resamples : int, default=5000
         The largest number of resamples with ``n_resamples="auto"``.
     resampling : "bootstrap" or a scheme, default="bootstrap"
@@ -76,24 +80,22 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     confidence : float, default=None
         The confidence that pairs of a core reach ``1 - alpha``; see Notes. None compares the
         estimate itself with ``1 - alpha``, as in the paper.
-    guarantee : {"simultaneous", "pair"}, default="simultaneous"
-        Whether `confidence` is about all pairs of all cores at once, or about each pair by itself.
+    guarantee : {"simultaneous", "pair", "new-data"}, default="simultaneous"
+        Whether `confidence` is about all pairs of all cores at once, about each pair by itself, or
+        about new data. The last takes 6.4 times as many resamples; see Notes.
     noise : {"apart", "together", "absent"}, default="apart"
         The noise rule. An item with a noise label in a resample counts as together with no other
         item ("apart"), as together with other noise ("together"), or as not drawn ("absent").
         Items that are noise in the reference clustering are never in a core.
     time_limit : float, "auto" or None, default="auto"
-        Time limit in seconds of the search for cores; with ``n_resamples="auto"``, of each check
-        of the cores. If it is reached, the cores are valid but may not be the largest; `cores_`
-        then has a proven upper bound of their size. "auto" is 30 seconds, or as long as
-        resampling took. None sets no limit.
+        Time limit in seconds of the search for cores; with ``n_resamples="auto"``, of each check.
+        If it is reached, the cores are valid but may not be the largest; `cores_` has a proven
+        upper bound of their size. "auto" is 30 seconds, or as long as resampling took.
     max_memory : float, default=2e9
-        Memory limit in bytes of the search in one cluster. A cluster without stable structure may
-        need more. Its core is then valid but may not be the largest, as for `time_limit`. None
-        sets no limit.
+        Memory limit in bytes of the search in one cluster, with the same effect as `time_limit`.
+        None sets no limit, here and for `time_limit`.
     keep_models : bool, default=False
-        Whether to keep the fitted model of every resample, for :meth:`predict`. For k-means only
-        the centers are kept.
+        Whether to keep the model of every resample (of k-means, the centers), for :meth:`predict`.
     engine : {"auto", "batched", "generic"}, default="auto"
         "batched" clusters many resamples in one call of compiled code. It is available for the
         clusterers of :mod:`coreclust.cluster`, and for scikit-learn's KMeans and
@@ -130,21 +132,21 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         One record per cluster, with `label`, `members`, `core`, `n_items`, `n_core`,
         `upper_bound`, `optimal` and more.
     core_sample_indices_, weak_sample_indices_, trimmed_sample_indices_ : ndarray of int
-        Items in a core; items of a cluster that are not in its core; items that are noise in the
-        reference clustering. Every item is in exactly one of the three.
+        Items in a core; items of a cluster that are not in its core; noise in the reference
+        clustering. Every item is in exactly one of the three.
+    undecided_sample_indices_ : ndarray of int
+        Weak items that are so only because they were seen too rarely with items of the core.
     ensemble_ : LabelEnsemble or PairEvidence
-        The labels of all items in all resamples; with a KnownDistribution, the counts of all
-        pairs.
+        The labels of all items in all resamples, or counts of pairs with a KnownDistribution.
     rule_ : CoreRule
         The rule under which the cores were found.
     estimator_ : estimator or callable
-        The estimator fitted to the data; for a dask array and for
-        ``Subsample(size=..., label="all")``, fitted to a subset of the data.
+        The estimator fitted to the data, or to a subset if X is a dask array or with
+        ``Subsample(size=..., label="all")``.
     engine_ : {"batched", "generic"}
         How the resamples were clustered.
     n_resamples_, n_dropped_resamples_ : int
-        Number of resamples drawn, and number of those on which the estimator failed. The latter
-        are left out.
+        Number of resamples drawn, and of those left out because the estimator failed.
     n_features_in_, feature_names_in_ : int, ndarray of str
         Number of features, and their names if X has any.
 
@@ -152,7 +154,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     -----
     The guarantee is about pairs: all items of a core at once can be together less often, see
     `all_together` in :meth:`summary`. It is about stability: a stable clustering need not be
-    meaningful. There are three levels:
+    meaningful. There are four levels:
 
     - *estimate* (``confidence=None``, as in the paper): the estimated probability of every pair is
       at least ``1 - alpha``. The search for the largest set favors pairs with an estimate that is
@@ -162,20 +164,20 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     - *simultaneous*: with probability at least `confidence`, no pair of any core is below
       ``1 - alpha``. The allowed error is divided by the number of pairs.
 
-    The last two use exact binomial bounds. All levels account only for the finite number of
-    resamples. They do not state whether the cores hold on new data.
+    - *new-data*: one dataset per ten `n_resamples` is drawn from the data, with replacement, and
+      resampled 64 times. A pair passes if it reaches ``1 - alpha`` in a share `confidence` of them.
 
-    With ``n_resamples="auto"``, the cores are checked after 200 resamples, and again whenever the
-    number has grown by a quarter. Sampling stops once at most 1 % of the items changed core since
-    the last check, and at most a quarter of the pairs are undecided and could change a core.
-    `confidence` then uses confidence sequences [2]_, which hold at all checks together.
+    The first three account only for the finite number of resamples, not for new data.
 
-    A `checkpoint` can only be continued with the same data, estimator, resampling, groups, seed,
-    `engine` and `keep_models`; otherwise `fit` raises an error. Labels of more than 256 MB stay on
-    disk.
+    With ``n_resamples="auto"``, the cores are checked after 200 resamples, and again when there are
+    a quarter more. Sampling stops once at most 1 % of the items changed core since the last check
+    and at most a quarter of the pairs could still change a core. `confidence` then uses confidence
+    sequences [2]_, which hold at all checks together.
 
-    Libraries used by the estimator run in one thread; use `n_jobs` instead. Random numbers from
-    numpy's global generator are not seeded.
+    A `checkpoint` continues only with the same data, estimator, resampling, groups, seed, `engine`
+    and `keep_models`. Labels of more than 256 MB stay on disk.
+
+    Libraries used by the estimator run in one thread. Numpy's global generator is not seeded.
 
     References
     ----------
@@ -278,20 +280,22 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         --------
         >>> from sklearn.datasets import load_iris
         >>> from coreclust import CoreClustering
-        >>> cc = CoreClustering(n_resamples=20, random_state=0)
+        >>> cc = CoreClustering(n_resamples=60, random_state=0)
         >>> cc.fit(load_iris().data, groups=[item // 3 for item in range(150)]).labels_.shape
         (150,)
         """
         checked = copy.copy(self)  # gets the names of the features
         problem = check_problem(checked, self._estimator(), X, y, groups)
         engine = choose_engine(problem, self)
-        on_resample, on_end = fit_callbacks(self, X, y, self._most_resamples())
+        on_resample, on_end = fit_callbacks(self, X, y, most_resamples(self))
         with open_checkpoint(problem, self, engine) as saved:
             entropy = draw_entropy(self.random_state) if saved is None else saved.entropy
-            reference, names, fitted = problem.reference(entropy)
+            reference, names, fitted = cluster_reference(problem, self, entropy, engine)
             found = gather_evidence(problem, self, entropy, reference, engine, on_resample, saved)
-        rule = self._rule(found.seconds)
-        cores = find_cores(found.evidence, reference, rule, n_jobs=self.n_jobs)
+        rule = self._rule(found.seconds, problem.spread)
+        cores = find_cores(
+            found.evidence, reference, rule, n_jobs=self.n_jobs, verbose=self.verbose
+        )
         # Set only now, so that a fit that fails or is interrupted leaves an earlier one unchanged.
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(checked, name):
@@ -354,17 +358,20 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         if changes.get("time_limit") == "auto":
             changes["time_limit"] = DEFAULT_SECONDS
         rule = self.rule_.changed(**changes)
-        cores = find_cores(cut.ensemble_, cut.reference_labels_, rule, n_jobs=cut.n_jobs)
+        cores = find_cores(
+            cut.ensemble_, cut.reference_labels_, rule, n_jobs=cut.n_jobs, verbose=cut.verbose
+        )
         cut._set_cores(rule, cores)
         return cut
 
     # Reports of a fitted estimator, defined and documented in coreclust._inspection.
     alpha_path = alpha_path
     confidence_path = confidence_path
+    diagnose = diagnosis.diagnose
     item_table = item_table
     predict = available_if(has_models)(predict)
     summary = summary
-    test_pair = test_pair
+    test_pair = pair.test_pair
 
     def cooccurrence(self, i: Any, j: Any) -> Any:
         """Estimate the probability that items i and j get the same label.
@@ -400,10 +407,9 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     ) -> None:
         """Write a report as one HTML file that opens offline in any browser.
 
-        It contains the verdict in words, a scatter plot with a slider for alpha, the weak fraction
-        against alpha, a heat map of co-occurrence, the table of clusters, a table of items to
-        search, sort and download, and the settings. If there are more than 10,000 items, only a
-        selection is plotted and listed.
+        It contains the verdict, a scatter plot with a slider for alpha, the weak fraction against
+        alpha, a heat map of co-occurrence, tables of the clusters and of the items, and the
+        settings. Of more than 10,000 items, only a selection is plotted and listed.
 
         Parameters
         ----------
@@ -466,11 +472,8 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     def _estimator(self) -> Any:
         return KMeans() if self.estimator is None else self.estimator
 
-    def _most_resamples(self) -> int:
-        return self.max_resamples if self.n_resamples == "auto" else int(self.n_resamples)
-
-    def _rule(self, seconds: float) -> CoreRule:
-        """Return the rule that the parameters define, if resampling took some seconds."""
+    def _rule(self, seconds: float, spread: float) -> CoreRule:
+        """Return the rule, if resampling took some seconds and the scheme has some spread."""
         limit = max(DEFAULT_SECONDS, seconds) if self.time_limit == "auto" else self.time_limit
         return CoreRule(
             self.alpha,
@@ -480,6 +483,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             cast("float | None", limit),
             self.max_memory,
             anytime=self.n_resamples == "auto",
+            spread=spread,
         )
 
     def _set_cores(self, rule: CoreRule, cores: list[Core]) -> None:
@@ -493,3 +497,4 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.core_sample_indices_ = np.flatnonzero(self.labels_ >= 0)
         self.weak_sample_indices_ = np.flatnonzero((self.labels_ < 0) & clustered)
         self.trimmed_sample_indices_ = np.flatnonzero(~clustered)
+        self.undecided_sample_indices_ = find_undecided(self)

@@ -6,6 +6,7 @@ import itertools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,6 +16,8 @@ from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
 
 from coreclust._utils.constants import DEFAULT_MAX_MEMORY, DEFAULT_SECONDS
+from coreclust._utils.jit import interrupts_as_such
+from coreclust._utils.progress import Progress
 from coreclust._utils.validation import encode_reference
 from coreclust.clique import (
     Deadline,
@@ -188,7 +191,12 @@ def core_clusters(
 
 
 def find_cores(
-    evidence: Evidence, reference_labels: ArrayLike, rule: CoreRule, *, n_jobs: int | None = None
+    evidence: Evidence,
+    reference_labels: ArrayLike,
+    rule: CoreRule,
+    *,
+    n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> list[Core]:
     """Find the core of every cluster under a rule; see :func:`core_clusters`."""
     clusters = _clusters(evidence, reference_labels)
@@ -200,7 +208,7 @@ def find_cores(
         return _find_core(cluster, table, rule, deadline)
 
     deadline = Deadline(rule.time_limit)
-    cores = _search_each(find, evidence, clusters, rule, deadline, n_jobs)
+    cores = _search_each(find, evidence, clusters, rule, deadline, n_jobs, verbose)
     # The time that easy clusters left over goes to the hard ones.
     hard = [place for place, core in enumerate(cores) if core.limited_by == "time_limit"]
     if hard and (deadline.remaining() or 0.0) > 0.1 * (rule.time_limit or 0.0):
@@ -277,9 +285,9 @@ class _Cluster(NamedTuple):
     preferred: NDArray[np.intp]  # positions in members, the most preferred first
     evidence: Evidence
 
-    def pairs(self, noise: str) -> PairCounts:
+    def pairs(self, rule: CoreRule) -> PairCounts:
         """Return the counts of the pairs of members, in order of preference."""
-        return self.evidence.pairs(self.members[self.preferred], noise)
+        return rule.pairs(self.evidence, self.members[self.preferred])
 
     def core(self, chosen: NDArray[Any], upper_bound: int, limited_by: str | None = None) -> Core:
         """Return the core of some of the members, numbered in order of preference."""
@@ -310,10 +318,12 @@ def _search_each(
     rule: CoreRule,
     deadline: Deadline,
     n_jobs: int | None,
+    verbose: int = 0,
 ) -> list[_Found]:
     """Return what is found in each cluster, one after the other or in threads."""
     n_threads = max(1, min(_n_threads(evidence, n_jobs), len(clusters)))
-    started = itertools.count()
+    started, done = itertools.count(), itertools.count(1)
+    progress = Progress(len(clusters), "clusters searched for cores", enabled=verbose > 0)
 
     def search(label: Any, members: NDArray[np.intp]) -> _Found:
         n_left = len(clusters) - next(started)
@@ -321,8 +331,20 @@ def _search_each(
         together, seen = evidence.member_counts(members, rule.noise)
         strength = np.divide(together, seen, out=np.full(members.size, np.nan), where=seen > 0)
         preferred = np.argsort(-np.nan_to_num(strength, nan=-1.0), kind="stable")
-        return find(_Cluster(label, members, strength, preferred, evidence), share)
+        found = find(_Cluster(label, members, strength, preferred, evidence), share)
+        progress.update(next(done))
+        return found
 
+    with closing(progress), interrupts_as_such():
+        return _map(search, clusters, n_threads, deadline)
+
+
+def _map(
+    search: Callable[..., _Found],
+    clusters: list[tuple[Any, NDArray[np.intp]]],
+    n_threads: int,
+    deadline: Deadline,
+) -> list[_Found]:
     if n_threads == 1:
         return [search(*cluster) for cluster in clusters]
     with ThreadPoolExecutor(n_threads) as pool:
@@ -370,16 +392,16 @@ def _find_core(
     """Return the core of one cluster under one table."""
     if cluster.members.size == 1 or table[-1] < 0:  # no pair can be an edge
         return cluster.core(np.array([0]), 1)
-    pairs = cluster.pairs(rule.noise)
+    pairs = cluster.pairs(rule)
     try:
         kept, graph, start = conflict_graph(pairs, table, deadline, rule.bytes_allowed)
     except TooManyConflictsError:
-        found, bound = conflict_free_set(pairs, table, deadline)
-        return cluster.core(found, bound, "max_memory")
+        return cluster.core(*conflict_free_set(pairs, table, deadline, rule.bytes_allowed / 2))
     solution: Solution = largest_independent_set(graph, start, deadline, rule.bytes_allowed)
     has_time = not deadline.expired() and not fits_in_memory(graph, rule.bytes_allowed)
     limit = "max_memory" if has_time else "time_limit"
-    return cluster.core(kept[solution.chosen], solution.upper_bound, limit)
+    chosen = kept[solution.chosen] if solution.chosen.size > 1 else np.array([0])
+    return cluster.core(chosen, solution.upper_bound, limit)
 
 
 def _find_path(
@@ -388,7 +410,7 @@ def _find_path(
     """Yield the core of one cluster under each of several tables, from the strictest on."""
     try:
         yield from _chain_of_cores(cluster, tables, rule, deadline)
-    except TooManyConflictsError:  # in the strictest table; the others may fit by themselves
+    except TooManyConflictsError:  # under the strictest table; the others may fit by themselves
         for place, table in enumerate(tables):
             yield _find_core(cluster, table, rule, deadline.share(len(tables) - place))
 
@@ -400,7 +422,7 @@ def _chain_of_cores(
     chosen = np.zeros(cluster.members.size, dtype=bool)
     chosen[0] = True
     core = cluster.core(np.array([0]), 1)
-    graphs = conflict_graphs(cluster.pairs(rule.noise), tables, deadline, rule.bytes_allowed)
+    graphs = conflict_graphs(cluster.pairs(rule), tables, deadline, rule.bytes_allowed)
     for place, graph_beyond in enumerate(graphs):
         if graph_beyond is not None:
             # A core is still valid under a rule that allows more pairs.

@@ -571,12 +571,52 @@ def test_a_damaged_header_is_refused(path, blobs, text):
         fit(blobs, checkpoint=path)
 
 
+def change_header(path, checksum=lambda header: header.get("checksum"), **changes):
+    """Change entries of the header; the checksum stays as it is unless told otherwise."""
+    file = path / "header.json"
+    header = json.loads(file.read_text()) | changes
+    header["checksum"] = checksum(header)
+    file.write_text(json.dumps(header, indent=1))
+
+
+@pytest.mark.parametrize("random_state", [0, None])
+def test_a_damaged_seed_is_refused_and_loses_nothing(path, blobs, random_state):
+    expected = fit(blobs, random_state=random_state, checkpoint=path)
+    text = (path / "header.json").read_bytes()
+    change_header(path, entropy=1 + json.loads(text)["entropy"])
+    for _ in range(2):  # the first call used to delete the pieces, and the second to say nothing
+        with pytest.raises(ValueError, match=r"header.json that is damaged"):
+            fit(blobs, random_state=random_state, checkpoint=path)
+    (path / "header.json").write_bytes(text)
+    assert_same_answer(fit(blobs, random_state=random_state, checkpoint=path), expected)
+
+
+@pytest.mark.parametrize("make", [lambda: 3, lambda: np.int64(3), lambda: np.random.RandomState(3)])
+def test_a_seed_that_random_state_does_not_give_is_refused(path, blobs, make):
+    fit(blobs, random_state=make(), checkpoint=path)
+    change_header(path, checkpoint._checksum, entropy=5)
+    with pytest.raises(ValueError, match=r"resamples of the seed 5, and random_state=.* the seed"):
+        fit(blobs, random_state=make(), checkpoint=path)
+
+
+def test_no_bit_of_a_header_changes_unnoticed(path, blobs):
+    fit(blobs, random_state=None, checkpoint=path)
+    text = (path / "header.json").read_bytes()
+    header = checkpoint._read_header(text, path)
+    for place in range(len(text)):
+        for bit in range(8):
+            damaged = bytearray(text)
+            damaged[place] ^= 1 << bit
+            with contextlib.suppress(ValueError):
+                assert checkpoint._read_header(bytes(damaged), path) == header  # other spaces
+
+
 def test_formats_and_versions(path, blobs):
     fit(blobs, checkpoint=path)
     header = json.loads((path / "header.json").read_text())
-    for version in (1, 99):
+    for version in (1, 2, 99):
         (path / "header.json").write_text(json.dumps(header | {"version": version}))
-        told = f"has version {version} of the format, and this release reads version 2"
+        told = f"has version {version} of the format, and this release reads version 3"
         with pytest.raises(ValueError, match=told):
             fit(blobs, checkpoint=path)
 

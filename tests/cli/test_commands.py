@@ -20,6 +20,7 @@ from coreclust.cli.loading import make_scheme
 from coreclust.cli.main import make_parser
 from coreclust.cli.output import plain, safe_text, to_json, write_csv
 from coreclust.evidence._guarantees import GUARANTEES
+from coreclust.model_selection import _number
 from coreclust.model_selection._null import NULLS
 
 HOSTILE = ["=cmd()", "+1+1", "@SUM(A1)", "-x", "<script>alert(1)</script>", 'a "quote", b', "🙂"]
@@ -161,11 +162,12 @@ def test_select_finds_three_and_says_so(folder):
     assert done.returncode == 0, done.stderr
     assert "3 clusters: they are stable beyond chance" in done.stdout
     assert "<- recommended" in done.stdout
+    assert "more stable than chance if p is at most 0.01." in done.stdout
     assert "Next: coreclust fit data.csv --algorithm kmeans -k 3 --drop-missing" in done.stdout
     out = folder / "coreclust-data"
     assert (out / "selection.png").read_bytes().startswith(b"\x89PNG")
     answer = json.loads((out / "selection.json").read_text())
-    assert (answer["n_clusters"], answer["stable"]) == (3, True)
+    assert (answer["n_clusters"], answer["stable"], answer["level"]) == (3, True, 0.01)
     with (out / "selection.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["k"] for row in rows] == ["2", "3", "4"]
@@ -301,6 +303,24 @@ def test_scaling(run, folder):
     assert code == 0
     assert "scale" not in err
     assert json.loads(out)["scaled"] is True
+
+
+def test_an_alpha_of_zero_is_warned_of(run):
+    code, out, err = run("fit noise.csv -k 2 --resamples 50 --alpha 0 --json")
+    assert code == 0
+    assert "coreclust: warning: No number of resamples can show a co-occurrence of 1" in err
+    assert [cluster["n_core"] for cluster in json.loads(out)["clusters"]] == [1, 1]
+
+
+def test_select_shows_p_values_on_the_right_side_of_its_level(run, monkeypatch, capsys):
+    """A p-value of 0.0104 was shown as 0.010, and 0.01 in the reason, yet was too large."""
+    p_value = np.array([0.0104, 0.3])
+    monkeypatch.setattr(_number, "gains", lambda *shares, **_: (np.array([1.0, 0.1]), p_value))
+    code, out, _ = run("select noise.csv -k 2,3 --nulls 3 --resamples 50 --no-plots --out chosen")
+    assert code == 0
+    assert "0.0104" in out
+    assert "p = 0.0104)" in out
+    assert "1 cluster: no stable structure" in out
 
 
 def test_warnings_are_one_line_without_code(run):

@@ -9,13 +9,7 @@ from coreclust.cluster import HierarchicalClustering
 LINKAGES = ["single", "complete", "average", "ward"]
 
 
-WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
-
-
-@parametrize_with_checks(
-    [HierarchicalClustering(3), HierarchicalClustering(3, linkage="ward")],
-    expected_failed_checks=lambda _: {WEIGHTS: "gives weight 0, but a tree holds every item"},
-)
+@parametrize_with_checks([HierarchicalClustering(3), HierarchicalClustering(3, linkage="ward")])
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
@@ -126,9 +120,45 @@ def test_bad_input(params, X, message):
         HierarchicalClustering(**params).fit(X)
 
 
-def test_weights_must_be_positive():
-    with pytest.raises(ValueError, match="sample_weight must be positive for every item"):
-        HierarchicalClustering(2).fit(np.zeros((3, 2)), sample_weight=[1, 0, 1])
+def distance_to_cluster(x, members, weights, method):
+    """Distance of an item to a cluster, by the definition of the linkage."""
+    if method == "ward":
+        return np.linalg.norm(x - np.average(members, axis=0, weights=weights))
+    distances = np.linalg.norm(members - x, axis=1)
+    if method == "average":
+        return np.average(distances, weights=weights)
+    return distances.min() if method == "single" else distances.max()
+
+
+@pytest.mark.parametrize("method", LINKAGES)
+def test_items_of_weight_zero_get_a_label_but_do_not_change_the_tree(method):
+    for seed in range(50):
+        rng = np.random.default_rng([1, seed])
+        X = rng.normal(size=(30, 3))
+        weights = rng.integers(0, 4, size=30)
+        counted = weights > 0
+        found = HierarchicalClustering(4, linkage=method).fit(X, sample_weight=weights)
+        without = HierarchicalClustering(4, linkage=method)
+        without.fit(X[counted], sample_weight=weights[counted])
+        np.testing.assert_array_equal(found.children_, without.children_)
+        np.testing.assert_array_equal(found.to_linkage(), without.to_linkage())
+        np.testing.assert_array_equal(found.labels_[counted], without.labels_)
+        for item in np.flatnonzero(~counted):
+            distances = [
+                distance_to_cluster(X[item], X[inside], weights[inside], method)
+                for inside in (counted & (found.labels_ == label) for label in range(4))
+            ]
+            assert found.labels_[item] == np.argmin(distances)
+        given = HierarchicalClustering(4, linkage=method, metric="precomputed")
+        given.fit(cdist(X, X), sample_weight=weights)
+        np.testing.assert_array_equal(given.labels_, found.labels_)
+
+
+def test_clusters_need_items_of_positive_weight():
+    with pytest.raises(ValueError, match=r"must not exceed .* positive weight, n_samples=2"):
+        HierarchicalClustering(3).fit(np.zeros((3, 2)), sample_weight=[1, 0, 1])
+    alone = HierarchicalClustering(1).fit(np.eye(3), sample_weight=[0, 1, 0])
+    assert alone.labels_.tolist() == [0, 0, 0]
 
 
 def test_items_without_a_distance_are_refused():

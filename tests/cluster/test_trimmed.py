@@ -289,3 +289,10 @@ def test_a_batch_has_the_labels_of_the_estimator(blobs, name):
         np.testing.assert_array_equal(labels[resample], expected)
     again, _, _ = labeler(counts[::-1], seeds[::-1])
     np.testing.assert_array_equal(again[::-1], labels)
+
+
+def test_labels_are_those_of_predict_before_convergence(blobs):
+    for seed in range(20):
+        found = TrimmedKMeans(5, max_iter=1, n_init=3, random_state=seed).fit(blobs)
+        assert not found.converged_
+        np.testing.assert_array_equal(found.predict(blobs), found.labels_)

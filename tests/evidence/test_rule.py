@@ -7,12 +7,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom, norm
 
 from coreclust import CoreClustering, LabelEnsemble, core_clusters
 from coreclust._inspection.verdict import verdict
 from coreclust.cli.main import make_parser
 from coreclust.evidence import GUARANTEES, CoreRule, Guarantee, PairEvidence
-from coreclust.evidence._bounds import bound_table, least_seen
+from coreclust.evidence._bounds import (
+    apart_table,
+    bound_table,
+    least_estimated,
+    least_seen,
+    resamples_to_see,
+)
 from coreclust.evidence._counting import pack_labels
 from coreclust.evidence._pair_evidence import CountedPairs
 from twins import counts, label_matrices
@@ -40,7 +47,7 @@ def test_a_rule_is_frozen():
         ({"alpha": 1.5}, "alpha must be a number between 0 and 1"),
         ({"alpha": True}, "alpha must be a number between 0 and 1"),
         ({"confidence": 1.0}, "confidence must be None or a number above 0 and below 1"),
-        ({"guarantee": "none"}, "guarantee must be one of 'simultaneous', 'pair', got 'none'"),
+        ({"guarantee": "none"}, "guarantee must be one of 'simultaneous', 'pair', 'new-data', got"),
         ({"guarantee": ["pair"]}, "guarantee must be one of"),
         ({"noise": "loud"}, "noise must be one of"),
         ({"time_limit": -1}, "time_limit must be None or seconds"),
@@ -55,7 +62,7 @@ def test_a_rule_is_checked_when_it_is_created_and_when_it_is_changed(change, mes
 
 
 @pytest.mark.parametrize("anytime", [False, True])
-@pytest.mark.parametrize("name", GUARANTEES)
+@pytest.mark.parametrize("name", ["simultaneous", "pair"])
 @given(alpha=st.sampled_from([0.01, 0.1, 0.3, 0.9]), confidence=st.sampled_from([0.5, 0.95, 0.999]))
 def test_the_table_of_a_guarantee_never_falls_and_starts_at_least_seen(
     name, anytime, alpha, confidence
@@ -69,6 +76,44 @@ def test_the_table_of_a_guarantee_never_falls_and_starts_at_least_seen(
     edges = np.flatnonzero(table >= 0)
     needed = least_seen(alpha, rule.pair_level(sizes), rule.passes)
     assert edges.size == 0 if needed > 400 else edges[0] == needed
+
+
+@given(alpha=st.sampled_from([0.02, 0.1, 0.3, 0.9]), spread=st.floats(0.4, 2))
+def test_the_table_of_a_spread_is_that_of_the_alpha_of_the_resamples(alpha, spread):
+    ensemble, sizes = LabelEnsemble(np.zeros((6, 200), dtype=int)), np.array([4, 2])
+    rule = CoreRule(alpha, spread=spread)
+    expected = norm.cdf(norm.ppf(alpha) / spread)
+    assert rule.resampled_alpha == pytest.approx(expected)
+    for confidence in (None, 0.9):
+        same = CoreRule(rule.resampled_alpha, confidence)
+        np.testing.assert_array_equal(
+            rule.changed(confidence=confidence).table(ensemble, sizes), same.table(ensemble, sizes)
+        )
+        wider = rule.changed(confidence=confidence, alpha=alpha + 0.05)
+        assert (wider.table(ensemble, sizes) >= same.table(ensemble, sizes)).all()
+    assert CoreRule(alpha).resampled_alpha == alpha  # the very same number
+
+
+@given(
+    alpha=st.sampled_from([0.0, 1e-3, 0.0052, 0.1, 1 / 3, 0.5, 0.95, 1.0]),
+    n_items=st.sampled_from([None, 1, 2, 10, 150]),
+)
+def test_a_pair_must_be_seen_as_often_as_the_table_of_estimates_says(alpha, n_items):
+    allowed = np.flatnonzero(apart_table(alpha, n_items, 2000) >= 0)
+    assert least_estimated(alpha, n_items) == (allowed[0] if allowed.size else math.inf)
+
+
+@given(
+    least=st.integers(1, 300),
+    share=st.floats(0.05, 1),
+    miss=st.sampled_from([0.4, 0.01, 1e-6]),
+)
+def test_the_resamples_that_show_a_pair_are_enough_and_no_more(least, share, miss):
+    m = resamples_to_see(least, share, miss)
+    assert binom.cdf(least - 1, m, share) <= miss
+    assert m == least or binom.cdf(least - 1, m - 1, share) > miss
+    assert resamples_to_see(math.inf, share, miss) == math.inf
+    assert resamples_to_see(0, share, miss) == 0
 
 
 def test_the_error_is_shared_among_the_pairs_unless_it_is_for_each():
@@ -90,7 +135,7 @@ def test_an_added_guarantee_is_known_everywhere(monkeypatch, capsys):
     )
     cc.fit(X)
     assert cc.rule_.guarantee == "hoeffding"
-    assert "Hoeffding: 90 % that a pair reaches 0.6." in verdict(cc)
+    assert "Hoeffding: 90 % that a pair reaches 0.6 in resamples of these data." in verdict(cc)
     assert cc.core_sample_indices_.size == 20
     expected = bound_table(0.4, 0.1, 400, hoeffding)
     np.testing.assert_array_equal(cc.rule_.table(cc.ensemble_, np.array([10, 10])), expected)

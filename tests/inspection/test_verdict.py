@@ -4,6 +4,7 @@ from sklearn.cluster import DBSCAN, KMeans
 
 from coreclust import Core, CoreClustering
 from coreclust._inspection.verdict import headline, percent, shorten, verdict
+from coreclust.resampling import KnownDistribution, Subsample
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ def test_numbers_are_those_of_the_fit(fitted):
     name = fitted.cluster_names_[worst.label]
     assert f"cluster {name} is the least stable" in headline(fitted)
     assert f"Of the {worst.n_items} items of cluster {name}, {worst.n_weak} are weak." in text
-    assert "at least 0.9" in text
+    assert "at least 0.9 in resamples of these data." in text
     assert "at least 0.8" in verdict(fitted.recut(alpha=0.2))
     assert "\n" not in text
 
@@ -77,6 +78,17 @@ def test_what_is_promised_depends_on_the_confidence(fitted):
     pair = verdict(fitted.recut(confidence=0.9, alpha=0.5, guarantee="pair"))
     assert "taken by themselves" in pair
     assert "estimated" not in simultaneous + pair
+
+
+def test_the_verdict_says_what_the_probabilities_are_about(blobs):
+    source = KnownDistribution(blobs)
+    known = CoreClustering(KMeans(2), n_resamples=20, resampling=source, random_state=0)
+    assert "at least 0.9 in data from the known distribution." in verdict(known.fit(blobs[:9]))
+    part = CoreClustering(KMeans(3), n_resamples=200, resampling=Subsample(0.7), random_state=0)
+    assert (
+        "at least 0.97486 in resamples of these data, which corresponds to 0.9 under the bootstrap."
+        in verdict(part.fit(blobs))
+    )
 
 
 def test_unproven_cores_are_mentioned():

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import re
 
 import numpy as np
 import pytest
@@ -99,6 +100,35 @@ def test_other_numbers_that_are_stable_are_named():
     assert ("so are those at k = 2" in number.reason) == bool(
         number.p_value[0] <= 0.01 and number.measured["weak_fraction"][0] <= 0.25
     )
+
+
+@given(
+    p=st.lists(st.floats(0.0, 0.05), min_size=3, max_size=3),
+    gain=st.lists(st.floats(-1, 3), min_size=3, max_size=3),
+    weak=st.lists(st.floats(0, 0.5), min_size=3, max_size=3),
+    level=st.sampled_from([0.01, 0.0005, 0.05]),
+)
+def test_the_reason_agrees_with_the_p_values_at_the_level(p, gain, weak, level):
+    """A p-value of 0.0104 must not be shown as 0.01 and called larger than 0.01."""
+    ks, p_value = np.array([2, 3, 4]), np.array(p)
+    measured = {"weak_fraction": np.array(weak)}
+    null_measures = {"weak_fraction": np.full((5, 3), 0.5)}
+    chosen, reason = decide(
+        ks,
+        measured,
+        null_measures,
+        np.array(gain),
+        p_value,
+        criterion="weak_fraction",
+        level=level,
+        most=0.25,
+    )
+    shown = re.search(r"p ([<=]) ([0-9.e-]+)[),]", reason)
+    is_small = shown[1] == "<" or float(shown[2]) <= level
+    assert is_small == (chosen != 1)
+    named = set(map(int, re.findall(r"[234]", reason.partition(")")[2])))
+    if chosen is not None and chosen > 1:
+        assert named | {chosen} == set(ks[p_value <= level].tolist())
 
 
 def test_the_measures_are_those_of_a_fit():

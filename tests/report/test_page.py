@@ -90,7 +90,7 @@ def test_it_has_the_verdict_the_tables_and_the_figures(fitted, blobs):
     texts = [value for tag, name, value in page.attributes if (tag, name) == ("img", "alt")]
     assert texts == [figure.alt for figure in FIGURES]
     assert all(figure.title in html and figure.caption in html for figure in FIGURES)
-    assert page.elements.count("table") == page.elements.count("caption") == 2
+    assert page.elements.count("table") == page.elements.count("caption") == 3
     for core in fitted.cores_:
         assert f'data-live="core">{core.n_core}<' in html
 

@@ -51,8 +51,8 @@ def drawn(scheme, n_units, m, entropy=5):
 @pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
 @pytest.mark.parametrize("engine", ["auto", "generic"])
 def test_which_items_get_a_label(scheme, engine, blobs):
-    labels = fit(KMeans(3, n_init=2), blobs, scheme=scheme, engine=engine).ensemble_.labels
-    counts = drawn(scheme, len(blobs), 80)
+    labels = fit(KMeans(3, n_init=2), blobs, scheme=scheme, engine=engine, m=150).ensemble_.labels
+    counts = drawn(scheme, len(blobs), 150)
     labeled = {"drawn": counts > 0, "all": counts >= 0, "oob": counts == 0}[scheme.label]
     np.testing.assert_array_equal(labels != ABSENT, labeled)
 
@@ -60,8 +60,8 @@ def test_which_items_get_a_label(scheme, engine, blobs):
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
 def test_both_engines_agree(scheme, blobs):
-    batched = fit(KMeans(3, n_init=2), blobs, scheme=scheme)
-    generic = fit(KMeans(3, n_init=2), blobs, scheme=scheme, engine="generic")
+    batched = fit(KMeans(3, n_init=2), blobs, scheme=scheme, m=150)
+    generic = fit(KMeans(3, n_init=2), blobs, scheme=scheme, m=150, engine="generic")
     assert (batched.engine_, generic.engine_) == ("batched", "generic")
     assert batched.ensemble_ == generic.ensemble_
 
@@ -301,9 +301,9 @@ def test_pairs_that_are_never_out_of_bag_together(blobs):
 
 def test_density_clusterers_are_warned_of_copies_only(blobs):
     with pytest.warns(UserWarning, match="copies of rows in bootstrap resamples"):
-        fit(HDBSCAN(copy=True), blobs, scheme=Bootstrap(), m=30)
-    fit(HDBSCAN(copy=True), blobs, scheme=Subsample(0.8), m=30)
-    fit(HDBSCAN(copy=True), blobs, scheme=SmoothedBootstrap(), m=30)
+        fit(HDBSCAN(copy=True), blobs, scheme=Bootstrap(), m=60)
+    fit(HDBSCAN(copy=True), blobs, scheme=Subsample(0.5), m=90)
+    fit(HDBSCAN(copy=True), blobs, scheme=SmoothedBootstrap(), m=60)
 
 
 def test_too_few_resamples_for_out_of_bag_pairs_are_refused(blobs):

@@ -12,7 +12,7 @@ from coreclust._sampling.adaptive import StoppingRule, checks
 from coreclust._sampling.function import ClusteringFunction
 from coreclust._sampling.problem import Problem
 from coreclust._sampling.runner import label_resamples
-from coreclust.clique import undecided_pairs
+from coreclust.clique import Deadline, undecided_pairs
 from coreclust.cluster import KMeans
 from coreclust.evidence import CoreRule, pair_test
 from coreclust.evidence._bounds import bound_table, least_seen, sequence_tables
@@ -120,7 +120,7 @@ def test_undecided_pairs_are_counted(labels, noise, alpha, level):
     packed = pack_labels(labels, np.arange(len(labels)), noise)
     least, most = undecided_twin(labels, noise, sure, possible)
     # A greedy set may rule out fewer items than a largest one.
-    assert least <= undecided_pairs(packed, sure, possible) <= most
+    assert least <= undecided_pairs(packed, sure, possible, Deadline(None)) <= most
 
 
 @pytest.mark.slow
@@ -133,7 +133,7 @@ def test_undecided_pairs_of_items_out_of_reach_do_not_count():
     sure, possible = sequence_tables(0.1, 0.01, 200)
     packed = pack_labels(labels, np.arange(7), "apart")
     least, most = undecided_twin(labels, "apart", sure, possible)
-    assert undecided_pairs(packed, sure, possible) == least == most == 5
+    assert undecided_pairs(packed, sure, possible, Deadline(None)) == least == most == 5
 
 
 def test_looks_grow_by_a_quarter_up_to_the_end():

@@ -64,8 +64,8 @@ def test_data_is_never_whole(monkeypatch):
 
     monkeypatch.setattr(BlockedItems, "take", noted)
     monkeypatch.setattr(da.Array, "__array__", lambda *_: pytest.fail("it was read whole"))
-    fit(X, n_resamples=12)
-    assert fetched == [150] * 13  # the resamples, and that of the reference
+    fit(X, n_resamples=20)
+    assert fetched == [150] * 21  # the resamples, and that of the reference
 
 
 def test_rows_are_fetched_in_the_order_asked_for():
@@ -78,12 +78,12 @@ def test_rows_are_fetched_in_the_order_asked_for():
 
 
 def test_a_checkpoint_knows_the_data_in_blocks(tmp_path):
-    X = blobs(200)
-    first = fit(da.from_array(X, chunks=(60, 3)), checkpoint=tmp_path / "kept")
-    again = fit(da.from_array(X, chunks=(60, 3)), checkpoint=tmp_path / "kept")
+    X = blobs(1000)
+    first = fit(da.from_array(X, chunks=(300, 3)), checkpoint=tmp_path / "kept")
+    again = fit(da.from_array(X, chunks=(300, 3)), checkpoint=tmp_path / "kept")
     np.testing.assert_array_equal(first.ensemble_.labels, again.ensemble_.labels)
     with pytest.raises(ValueError, match="was made with"):
-        fit(da.from_array(X + 1, chunks=(60, 3)), checkpoint=tmp_path / "kept")
+        fit(da.from_array(X + 1, chunks=(300, 3)), checkpoint=tmp_path / "kept")
 
 
 @pytest.mark.parametrize("scheme", [Bootstrap(), Subsample(0.5), SmoothedBootstrap(label="all")])

@@ -299,3 +299,23 @@ def test_weights_are_used_only_from_the_number_of_items_that_is_offered(blobs, m
     monkeypatch.setattr(ThirdParty, "weighted", [])
     fit(ThirdParty(30), blobs, engine="generic", resampling=Subsample(size=29))
     assert not any(ThirdParty.weighted)
+
+
+@pytest.mark.parametrize("make", [TrimmedKMeans, TClust])
+@pytest.mark.parametrize("wrap", [lambda clusterer: clusterer, make_pipeline])
+def test_resamples_get_fewer_starts_than_the_reference(make, wrap, blobs):
+    auto = wrap(make(6, random_state=0))
+    few, many = (wrap(make(6, n_init=n, random_state=0)) for n in (50, 500))
+    cc = fit(auto, blobs, n_resamples=10, alpha=0.5)
+    assert cc.ensemble_ == fit(few, blobs, n_resamples=10, alpha=0.5).ensemble_
+    assert cc.ensemble_ == fit(auto, blobs, n_resamples=10, alpha=0.5, engine="generic").ensemble_
+    np.testing.assert_array_equal(cc.reference_labels_, many.fit_predict(blobs))
+
+
+def test_pairs_get_as_many_starts_as_resamples(blobs):
+    how = {"n_resamples": 3, "alpha": 0.5, "resampling": KnownDistribution(blobs)}
+    few = fit(TClust(2, n_init=50), blobs[::6], **how).ensemble_
+    for engine in ("batched", "generic"):
+        auto = fit(TClust(2), blobs[::6], engine=engine, **how).ensemble_
+        for counts, expected in zip(auto.counts, few.counts, strict=True):
+            np.testing.assert_array_equal(counts, expected)

@@ -27,7 +27,7 @@ from twins import algorithm_3
 
 def run(function, X, n_resamples=20, entropy=0, **kwargs):
     problem = Problem(ClusteringFunction.of(function), X, None, Bootstrap())
-    ensemble, errors, _models = label_resamples(problem, n_resamples, entropy, **kwargs)
+    ensemble, errors, *_ = label_resamples(problem, n_resamples, entropy, **kwargs)
     report_dropped(errors, n_resamples)
     return ensemble, len(errors)
 

@@ -52,10 +52,10 @@ def test_cells_keep_their_cores_through_a_file(cells, tmp_path):
 def test_it_is_a_core_clustering_of_the_representation(cells):
     adata = cells.copy()
     cc = core_clustering(
-        adata, KMeans(6), key_added="k", resampling=Subsample(0.5), n_resamples=50, random_state=1
+        adata, KMeans(6), key_added="k", resampling=Subsample(0.5), n_resamples=100, random_state=1
     )
     direct = CoreClustering(
-        KMeans(6), resampling=Subsample(0.5), n_resamples=50, random_state=1
+        KMeans(6), resampling=Subsample(0.5), n_resamples=100, random_state=1
     ).fit(adata.obsm["X_pca"])
     np.testing.assert_array_equal(cc.labels_, direct.labels_)
     assert set(adata.obs["k"].cat.categories) <= {"0", "1", "2", "3", "4", "5", "weak"}
@@ -83,7 +83,8 @@ def labels_of(Z):
 def test_trimmed_cells_and_clusters_of_any_name():
     X, _ = make_blobs(60, random_state=0)
     adata = anndata.AnnData(X, obsm={"X_pca": X})
-    core_clustering(adata, TrimmedKMeans(3, trim=0.1), n_resamples=40, random_state=0)
+    cc = core_clustering(adata, TrimmedKMeans(3, trim=0.1), n_resamples=100, random_state=0)
+    assert repr(cc.resampling) == "Subsample(0.5)"  # which varies as much as the bootstrap
     assert (adata.obs["core_cluster_reference"] == "trimmed").sum() == 6
     with sklearn.config_context(transform_output="polars"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -95,6 +96,6 @@ def test_trimmed_cells_and_clusters_of_any_name():
 def test_leiden_repeats_itself_in_threads():
     X, _ = make_blobs(80, random_state=0)
     with joblib.parallel_config(backend="threading", n_jobs=4):
-        first = CoreClustering(Leiden(), n_resamples=30, random_state=0).fit(X)
-    alone = CoreClustering(Leiden(), n_resamples=30, random_state=0).fit(X)
+        first = CoreClustering(Leiden(), n_resamples=60, random_state=0).fit(X)
+    alone = CoreClustering(Leiden(), n_resamples=60, random_state=0).fit(X)
     np.testing.assert_array_equal(first.ensemble_.labels, alone.ensemble_.labels)

@@ -25,7 +25,7 @@ from coreclust.evidence._ensemble import LabelEnsemble, label_dtype
 from coreclust.evidence._labeling import Block, Labeling
 
 _FORMAT = "coreclust.Checkpoint"
-_VERSION = 2
+_VERSION = 3
 _HEADER, _LOCK, _LABELS = "header.json", "lock", "labels.npy"
 
 LARGE = 1 << 28  # bytes; larger ensembles stay on disk
@@ -38,14 +38,15 @@ _LOSS = 1 / 100  # of the time that a crash may lose
 class Checkpoint:
     """Finished resamples in a folder, as pieces that are never changed.
 
-    The folder holds ``header.json`` (the `settings` that the resamples were made with), the pieces,
-    a lock, and for large data ``labels.npy``: all labels in one file, made from the pieces. It is
-    created if it is missing. An existing checkpoint also provides the `entropy`.
+    The folder holds ``header.json`` (the `settings` that the resamples were made with, the entropy
+    and a checksum), the pieces, a lock, and for large data ``labels.npy``: all labels in one file,
+    made from the pieces. It is created if it is missing. Without a `random_state`, an existing
+    checkpoint provides the `entropy`.
 
     Raises
     ------
     ValueError
-        If the folder holds other files, or was made with other settings.
+        If the folder holds other files, is damaged, or was made with other settings.
     RuntimeError
         If another process has it open.
     """
@@ -67,7 +68,7 @@ class Checkpoint:
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock = Lock(self.path / _LOCK)
         try:
-            self.entropy, self._owner = self._agree(settings, draw_entropy(random_state))
+            self.entropy, self._owner = self._agree(settings, random_state)
             self._read_pieces()
         except BaseException:
             self._lock.release()
@@ -84,10 +85,10 @@ class Checkpoint:
         """Number of resamples in the checkpoint, failed ones included."""
         return self._pieces[-1].end if self._pieces else 0
 
-    def errors(self, n_resamples: int) -> list[str]:
-        """Return the errors of the failed ones among the first resamples."""
+    def failures(self, n_resamples: int) -> list[tuple[int, str]]:
+        """Return the failed ones among the first resamples, with their errors."""
         failed = [failure for piece in self._pieces for failure in piece.failed]
-        return [error for resample, error in failed if resample < n_resamples]
+        return [failure for failure in failed if failure[0] < n_resamples]
 
     def is_large(self, n_resamples: int) -> bool:
         """Tell whether the labels of `n_resamples` resamples stay on disk."""
@@ -144,7 +145,13 @@ class Checkpoint:
                 labels[begin : begin + n_wanted] = piece.labels()[:n_wanted]
                 begin += n_wanted
         models = [model for piece, n_wanted in parts for model in piece.models()[:n_wanted]]
-        return Labeling(LabelEnsemble._owning(labels.T), self.errors(n_resamples), models)
+        failures = self.failures(n_resamples)
+        return Labeling(
+            LabelEnsemble._owning(labels.T),
+            [error for _, error in failures],
+            models,
+            tuple(resample for resample, _ in failures),
+        )
 
     def _map(
         self, parts: list[tuple[Piece, int]], dtype: np.dtype[Any], shape: tuple[int, int]
@@ -164,9 +171,10 @@ class Checkpoint:
             write_whole(path, write)
         return np.load(path, mmap_mode="r", allow_pickle=False).T
 
-    def _agree(self, settings: Settings, entropy: int) -> tuple[int, str]:
+    def _agree(self, settings: Settings, random_state: Any) -> tuple[int, str]:
         """Return the entropy and the owner of the pieces; write the header if there is none."""
         path = self.path / _HEADER
+        entropy = draw_entropy(random_state)
         if not path.exists():
             _refuse_other_files(self.path)
             header: dict[str, Any] = {
@@ -176,17 +184,22 @@ class Checkpoint:
                 "settings": settings,
                 "versions": _versions(),
             }
-            text = json.dumps(header, indent=1).encode()
+            header["checksum"] = _checksum(header)
+            text = _encoded(header)
             with self._explained():
                 write_whole(path, lambda file: file.write(text))
-            return entropy, _digest(text)
-        text = path.read_bytes()
-        header = _read_header(text, self.path)
+            return entropy, header["checksum"]
+        header = _read_header(path.read_bytes(), self.path)
         found = differences(header["settings"], settings)
         if found:
             raise ValueError(
                 f"checkpoint {str(self.path)!r} was made with {'; and with '.join(found[:3])}; use "
                 "another path, or the same data and settings."
+            )
+        if random_state is not None and header["entropy"] != entropy:
+            raise ValueError(
+                f"checkpoint {str(self.path)!r} holds resamples of the seed {header['entropy']}, "
+                f"and random_state={random_state!r} gives the seed {entropy}; use another path."
             )
         then, now = header["versions"], _versions()
         others = [f"{name} {then.get(name)}" for name in now if then.get(name) != now[name]]
@@ -197,7 +210,7 @@ class Checkpoint:
                 "made.",
                 stacklevel=5,
             )
-        return header["entropy"], _digest(text)
+        return header["entropy"], header["checksum"]
 
     def _read_pieces(self) -> None:
         """Read the pieces; delete a damaged one and all that follow it."""
@@ -256,24 +269,19 @@ def _refuse_other_files(path: Path) -> None:
 def _read_header(text: bytes, path: Path) -> dict[str, Any]:
     try:
         header = json.loads(text)
-        sound = (
-            header["format"] == _FORMAT
-            and isinstance(header["version"], int)
-            and isinstance(header["entropy"], int)
-            and isinstance(header["settings"], dict)
-            and isinstance(header["versions"], dict)
-        )
+        version = header["version"] if header["format"] == _FORMAT else None
+        sound = version != _VERSION or header["checksum"] == _checksum(header)
     except (ValueError, KeyError, TypeError):
-        sound = False
-    if not sound:
+        version, sound = None, False
+    if not isinstance(version, int) or not sound:
         raise ValueError(
             f"checkpoint {str(path)!r} has a {_HEADER} that is damaged or belongs to something "
             "else; use another path."
         )
-    if header["version"] != _VERSION:
+    if version != _VERSION:
         raise ValueError(
-            f"checkpoint {str(path)!r} has version {header['version']} of the format, and this "
-            f"release reads version {_VERSION}; use another path."
+            f"checkpoint {str(path)!r} has version {version} of the format, and this release reads "
+            f"version {_VERSION}; use another path."
         )
     return header
 
@@ -288,5 +296,11 @@ def _versions() -> dict[str, str]:
     }
 
 
-def _digest(text: bytes) -> str:
-    return hashlib.blake2b(text, digest_size=16).hexdigest()
+def _encoded(header: dict[str, Any]) -> bytes:
+    return json.dumps(header, indent=1).encode()
+
+
+def _checksum(header: dict[str, Any]) -> str:
+    """Return the checksum of a header, whether it has one already or not."""
+    content = {name: value for name, value in header.items() if name != "checksum"}
+    return hashlib.blake2b(_encoded(content), digest_size=16).hexdigest()

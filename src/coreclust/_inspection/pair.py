@@ -17,7 +17,9 @@ def test_pair(self: CoreClustering, i: Any, j: Any, *, confidence: float = 0.95)
     """Test whether items i and j co-occur with probability at least ``1 - alpha``.
 
     Each pair is tested by itself. To test many pairs at once, compare `p_value` with
-    ``(1 - confidence)`` divided by the number of pairs.
+    ``(1 - confidence)`` divided by the number of pairs. With a scheme that varies less or more
+    than the bootstrap, such as ``Subsample(0.8)``, the estimate and its interval are those of the
+    scheme, and they are compared with ``1 - rule_.resampled_alpha``.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ def test_pair(self: CoreClustering, i: Any, j: Any, *, confidence: float = 0.95)
         together,
         seen,
         self.ensemble_.n_prior,
-        alpha=self.rule_.alpha,
+        alpha=self.rule_.resampled_alpha,
         confidence=confidence,
         anytime=self.rule_.anytime,
     )

@@ -163,6 +163,11 @@ def confidence_path(self: CoreClustering, confidences: ArrayLike) -> CorePath:
     CorePath(confidence from 0.5 to 0.99, 3 values)
     """
     check_is_fitted(self)
+    if self.rule_.nested:
+        raise ValueError(
+            f"confidence_path cannot be used with guarantee={self.rule_.guarantee!r}; use "
+            "recut(confidence=...) for each confidence."
+        )
     values = check_values(confidences, "confidences", open_ends=True)
     # The search starts with the strictest rule, which has the highest confidence.
     rules = [self.rule_.changed(confidence=level) for level in values[::-1].tolist()]
@@ -174,9 +179,8 @@ def reachable_alphas(fitted: CoreClustering) -> NDArray[np.float64]:
     evidence, rule = fitted.ensemble_, fitted.rule_
     sizes = np.array([core.n_items for core in fitted.cores_], dtype=np.int64)
     seen = int(0.8 * evidence.pair_share * evidence.n_resamples)
-    reachable = [
-        rule.changed(alpha=alpha).table(evidence, sizes)[seen] >= 0 for alpha in _ALPHAS.tolist()
-    ]
+    tables = [rule.changed(alpha=alpha).table(evidence, sizes) for alpha in _ALPHAS.tolist()]
+    reachable = [table[min(seen, table.size - 1)] >= 0 for table in tables]
     return _ALPHAS[reachable] if any(reachable) else _ALPHAS[-1:]
 
 

@@ -49,6 +49,11 @@ def predict(self: CoreClustering, X: Any) -> NDArray[np.int64]:
     (75,)
     """
     check_is_fitted(self)
+    if self.rule_.nested:
+        raise ValueError(
+            f"predict cannot be used with guarantee={self.rule_.guarantee!r}; fit with another "
+            "guarantee."
+        )
     new = _label_new(self, X)
     labels = np.full(len(new), -1, dtype=np.int64)
     highest = np.full(len(new), -1.0)

@@ -23,9 +23,11 @@ def summary(self: CoreClustering) -> Any:
     Returns
     -------
     summary : DataFrame
-        The columns are `cluster` (its name), `n_items`, `n_core`, `n_weak`, `weak_fraction`,
-        `all_together` (the share of resamples in which *all* members of the core that were
-        present had the same label), `upper_bound` (of the size of the core) and `optimal`.
+        The columns are `cluster` (its name), `n_items`, `n_core`, `n_weak`, `n_undecided` (how many
+        of the weak items are so only because they were seen too rarely with items of the core),
+        `weak_fraction`, `all_together` (the share of resamples in which *all* members of the core
+        that were present had the same label), `upper_bound` (of the size of the core) and
+        `optimal`.
 
     Examples
     --------
@@ -33,7 +35,7 @@ def summary(self: CoreClustering) -> Any:
     >>> from coreclust import CoreClustering
     >>> cc = CoreClustering(n_resamples=50, random_state=0).fit(load_iris().data)
     >>> cc.summary().shape
-    (8, 8)
+    (8, 9)
     """
     check_is_fitted(self)
     cores = self.cores_
@@ -44,6 +46,9 @@ def summary(self: CoreClustering) -> Any:
         "n_items": np.array([core.n_items for core in cores]),
         "n_core": np.array([core.n_core for core in cores]),
         "n_weak": np.array([core.n_weak for core in cores]),
+        "n_undecided": np.bincount(
+            self.reference_labels_[self.undecided_sample_indices_], minlength=len(cores)
+        ),
         "weak_fraction": np.array([core.weak_fraction for core in cores]),
         "all_together": np.divide(together, seen, out=np.full(len(cores), np.nan), where=seen > 0),
         "upper_bound": np.array([core.upper_bound for core in cores]),
@@ -66,7 +71,8 @@ def item_table(self: CoreClustering, *, details: bool = True) -> Any:
     items : DataFrame
         If X was a pandas or polars frame, a frame of the same kind that starts with its index and
         columns. The other columns are `cluster` (the name of the cluster), `core_label` (as in
-        `labels_`), `status` ("core", "weak" or "trimmed"), `strength` (as in `strengths_`),
+        `labels_`), `status` ("core", "weak", "undecided" for weak items that were seen too rarely
+        with items of the core, or "trimmed"), `strength` (as in `strengths_`),
         `mean_cooccurrence` and `min_cooccurrence` (with the other members of the core of the
         cluster) and `core_alpha` (the smallest alpha at which the item is in a core, among those
         of :meth:`alpha_path` and `alpha` itself; NaN if there is none). Cores need not be nested:
@@ -87,6 +93,7 @@ def item_table(self: CoreClustering, *, details: bool = True) -> Any:
     names[clustered] = self.cluster_names_[self.reference_labels_[clustered]]
     status = np.full(n_items, "trimmed", dtype=object)
     status[clustered] = "weak"
+    status[self.undecided_sample_indices_] = "undecided"
     status[self.labels_ >= 0] = "core"
     columns = {
         "cluster": names if not clustered.all() else self.cluster_names_[self.reference_labels_],

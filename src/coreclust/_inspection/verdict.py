@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coreclust._inspection.diagnosis import Diagnosis, quick_diagnosis
 from coreclust._utils.text import percent, shorten
+from coreclust.evidence._pair_evidence import PairEvidence
 
 if TYPE_CHECKING:
     from coreclust.core_clustering import CoreClustering
@@ -33,17 +35,24 @@ def headline(fitted: CoreClustering) -> str:
     return "; ".join(parts)
 
 
-def verdict(fitted: CoreClustering) -> str:
-    """Return the result as a paragraph of a few sentences."""
+def verdict(fitted: CoreClustering, diagnosis: Diagnosis | None = None) -> str:
+    """Return the result as a paragraph of a few sentences.
+
+    It includes the findings of a diagnosis, by default of one that needs no data.
+    """
     first = headline(fitted)
-    return f"{first[0].upper()}{first[1:]}. {explanation(fitted)}".rstrip()
+    diagnosis = quick_diagnosis(fitted) if diagnosis is None else diagnosis
+    return f"{first[0].upper()}{first[1:]}. {explanation(fitted, diagnosis)}".rstrip()
 
 
-def explanation(fitted: CoreClustering) -> str:
+def explanation(fitted: CoreClustering, diagnosis: Diagnosis | None = None) -> str:
     """Return the verdict without its first sentence, which is the headline."""
     sentences: list[str] = []
     if fitted.cores_:
-        sentences = [_counts(fitted), _worst(fitted), fitted.rule_.promise(), _proof(fitted.cores_)]
+        promise = fitted.rule_.promise(f" in {_drawn(fitted)}")
+        sentences = [_counts(fitted), _worst(fitted), promise, _proof(fitted.cores_)]
+    if diagnosis is not None:
+        sentences += diagnosis.sentences
     if fitted.n_dropped_resamples_:
         n_dropped = fitted.n_dropped_resamples_
         were = "was" if n_dropped == 1 else "were"
@@ -74,7 +83,20 @@ def _counts(fitted: CoreClustering) -> str:
     n_items = fitted.labels_.size
     text = f"{fitted.core_sample_indices_.size:,} of {_count(n_items, 'item')} are core"
     text += f", {weak:,} weak" if weak else ", none is weak"
-    return text + (f" and {trimmed:,} trimmed (in no cluster)." if trimmed else ".")
+    text += f" and {trimmed:,} trimmed (in no cluster)." if trimmed else "."
+    undecided = fitted.undecided_sample_indices_.size
+    if undecided:
+        of_weak = "All" if undecided == weak else f"{undecided:,}"
+        text += f" {of_weak} of the weak items are undecided: too few resamples contain them and "
+        text += "their core."
+    return text
+
+
+def _drawn(fitted: CoreClustering) -> str:
+    """Return what the probabilities are about."""
+    if isinstance(fitted.ensemble_, PairEvidence):
+        return "data from the known distribution"
+    return "resamples of these data"
 
 
 def _worst(fitted: CoreClustering) -> str:

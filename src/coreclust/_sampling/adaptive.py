@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from coreclust.clique import undecided_pairs
+from coreclust.clique import Deadline, undecided_pairs
 from coreclust.cores import Core, core_labels, find_cores
 from coreclust.evidence._bounds import sequence_tables
 from coreclust.evidence._ensemble import LabelEnsemble
@@ -79,7 +79,7 @@ class StoppingRule:
         self._n_jobs = n_jobs
         self._n_pairs = max(count_pairs(np.bincount(reference[reference >= 0])), 1)
         level = (1 - _CONFIDENCE) / self._n_pairs
-        self._tables = sequence_tables(rule.alpha, level, max_resamples)
+        self._tables = sequence_tables(rule.resampled_alpha, level, max_resamples)
         self._labels: NDArray[np.int64] | None = None
         self._missing = "the cores were checked only once"
 
@@ -110,8 +110,14 @@ class StoppingRule:
 
     def _undecided_share(self, ensemble: LabelEnsemble, cores: list[Core]) -> float:
         sure, possible = (table[: ensemble.n_resamples + 1] for table in self._tables)
+        deadline = Deadline(self._rule.time_limit)
         n_undecided = sum(
-            undecided_pairs(ensemble.pairs(core.members, self._rule.noise), sure, possible)
-            for core in cores
+            undecided_pairs(
+                ensemble.pairs(core.members, self._rule.noise),
+                sure,
+                possible,
+                deadline.share(len(cores) - place),
+            )
+            for place, core in enumerate(cores)
         )
         return n_undecided / self._n_pairs

@@ -28,6 +28,7 @@ class InMemory:
         self._models: list[Any] = [] if after is None else list(after.models)
         self._checkpoint = checkpoint
         self.errors = [] if after is None else list(after.errors)
+        self._failed: tuple[int, ...] = () if after is None else after.failed
 
     @property
     def n_tried(self) -> int:
@@ -42,6 +43,7 @@ class InMemory:
         self._labels[self._n_labeled : end] = block.labels
         self._n_labeled = end
         self.errors += [error for _, error in block.failed]
+        self._failed += tuple(resample for resample, _ in block.failed)
         self._models += block.models
         if self._checkpoint is not None:
             self._checkpoint.add(block)
@@ -49,7 +51,7 @@ class InMemory:
     def labeling(self) -> Labeling:
         """Return everything collected."""
         ensemble = LabelEnsemble._owning(self._labels[: self._n_labeled].T)
-        return Labeling(ensemble, self.errors, self._models)
+        return Labeling(ensemble, self.errors, self._models, self._failed)
 
 
 class OnDisk:
@@ -59,7 +61,7 @@ class OnDisk:
         self._n_resamples = n_resamples
         self._checkpoint = checkpoint
         self.n_tried = min(checkpoint.n_tried, n_resamples)
-        self.errors = checkpoint.errors(n_resamples)
+        self.errors = [error for _, error in checkpoint.failures(n_resamples)]
 
     def add(self, block: Block) -> None:
         """Take the resamples that follow the last ones."""

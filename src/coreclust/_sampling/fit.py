@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,12 +17,16 @@ from coreclust._checkpoint.folder import Checkpoint
 from coreclust._sampling.adaptive import label_until_settled
 from coreclust._sampling.native import BatchEngine, batch_engine, dataset_labeler
 from coreclust._sampling.pairs import resample_pairs
-from coreclust._sampling.problem import Problem
+from coreclust._sampling.problem import Problem, is_nested, most_resamples
 from coreclust._sampling.runner import label_resamples, report_dropped
+from coreclust.evidence._nested import NestedEnsemble
 from coreclust.evidence._protocol import Evidence
 
 if TYPE_CHECKING:
     from coreclust.core_clustering import CoreClustering
+
+
+_LONG = 1.0  # minutes of clustering that are announced
 
 
 class Resampled(NamedTuple):
@@ -84,6 +89,23 @@ def open_checkpoint(
     return Checkpoint(meta.checkpoint, settings, problem.n_items, meta.random_state)
 
 
+def cluster_reference(
+    problem: Problem, meta: CoreClustering, entropy: int, engine: Any
+) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
+    """Cluster the data as given; warn if the resamples of many draws will take long."""
+    begin = time.monotonic()
+    found = problem.reference(entropy)
+    minutes = (time.monotonic() - begin) * most_resamples(meta) / 60
+    if is_nested(meta) and engine is None and minutes > _LONG:
+        warnings.warn(
+            f"guarantee={meta.guarantee!r} clusters {most_resamples(meta):,} resamples, which "
+            f"takes about {minutes:,.0f} minutes on one processor; use n_jobs, or a smaller "
+            "n_resamples.",
+            stacklevel=4,
+        )
+    return found
+
+
 def gather_evidence(
     problem: Problem,
     meta: CoreClustering,
@@ -114,14 +136,16 @@ def gather_evidence(
         **how,
     )
     if meta.n_resamples == "auto":
-        rule = meta._rule(0.0)
+        rule = meta._rule(0.0, problem.spread)
         labeling = label_until_settled(label, reference, rule, meta.max_resamples, meta.n_jobs)
     else:
-        labeling = label(n_resamples=int(meta.n_resamples))
+        labeling = label(n_resamples=most_resamples(meta))
     report_dropped(labeling.errors, labeling.n_tried)
     models = labeling.models
     if engine is not None:
         models = [engine.offer.make_model(model) for model in models]
     seconds = time.monotonic() - begin
-    n_dropped = len(labeling.errors)
-    return Resampled(labeling.ensemble, labeling.n_tried, n_dropped, models, name, seconds)
+    ensemble, n_dropped = labeling.ensemble, len(labeling.errors)
+    if is_nested(meta):
+        ensemble = NestedEnsemble.with_failed(ensemble, labeling.failed)
+    return Resampled(ensemble, labeling.n_tried, n_dropped, models, name, seconds)

@@ -16,7 +16,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.cluster import HDBSCAN, OPTICS
 from sklearn.utils import get_tags
 
-from coreclust._sampling.models import EstimatorModel
+from coreclust._sampling.models import LABELS, EstimatorModel, one_per_item, predict_each
 from coreclust._sampling.native import takes_weights
 from coreclust._utils.blocks import BlockedItems
 from coreclust._utils.compat import number_of_items, take_items
@@ -115,7 +115,7 @@ class ClusteringFunction:
             labels = estimator.fit_predict(self._take(X, items), sample_weight=counts)
         else:
             Z = self._take(X, rows) if moved is None else moved
-            labels = np.asarray(estimator.fit_predict(Z))[first]
+            labels = one_per_item(estimator.fit_predict(Z), rows.size)[first]
         return items, self._encode_and_keep(labels, items.size, estimator, keep)
 
     def label_others(
@@ -152,12 +152,11 @@ class ClusteringFunction:
         self, estimator: Any, X: Any, items: NDArray[np.int64], rows: NDArray[np.int64]
     ) -> NDArray[Any]:
         """Return the labels of some items, block by block, because X may be larger than memory."""
+        predict = functools.partial(predict_each, estimator)
         if isinstance(X, BlockedItems) and items.size == len(X):
-            return X.label(estimator.predict)
+            return X.label(predict)
         blocks = np.split(items, range(_ITEMS_PER_BLOCK, items.size, _ITEMS_PER_BLOCK))
-        return np.concatenate(
-            [np.asarray(estimator.predict(self._take(X, block, rows))) for block in blocks]
-        )
+        return np.concatenate([predict(self._take(X, block, rows)) for block in blocks])
 
     def label_by_model(
         self, Z: Any, y: Any, X: Any, seeds: np.random.SeedSequence, keep: list[Any] | None = None
@@ -215,6 +214,8 @@ class ClusteringFunction:
                 estimator.set_params(**{name: seed})
             else:
                 value.random_state = seed  # of the clone: cloning copied the splitter
+        if not only_unset:
+            _set_for_resample(estimator, *(value for _, value in parameters))
         return estimator
 
     def _take(
@@ -230,16 +231,13 @@ class ClusteringFunction:
         return np.asarray(X)[np.ix_(rows, columns)]
 
     def _encode(self, labels: Any, n_items: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        name = "the labels returned by estimator"
-        if labels is None:
-            raise TypeError(f"{name} must be one label per item, got None.")
         is_classifier = self.kind == "classifier"
-        codes, names = encode_labels(
-            labels, name, negative_is_noise=not is_classifier, floats=is_classifier
+        return encode_labels(
+            one_per_item(labels, n_items),
+            LABELS,
+            negative_is_noise=not is_classifier,
+            floats=is_classifier,
         )
-        if codes.size != n_items:
-            raise ValueError(f"{name} must be one per item: expected {n_items}, got {codes.size}.")
-        return codes, names
 
 
 def _is_pairwise(estimator: Any) -> bool:
@@ -275,6 +273,13 @@ def warn_of_density(estimator: Any) -> None:
             "Subsample(), which draw no copies.",
             stacklevel=5,
         )
+
+
+def _set_for_resample(*estimators: Any) -> None:
+    """Set what compiled clusterers change in resamples, such as the number of starts."""
+    for estimator in estimators:
+        if hasattr(estimator, "__coreclust_native__") and not isinstance(estimator, type):
+            estimator.set_params(**estimator.__coreclust_native__().in_resamples)
 
 
 def _is_random_state(name: str) -> bool:

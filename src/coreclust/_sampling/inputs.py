@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from typing import Any
 
@@ -16,8 +15,9 @@ from coreclust._sampling.function import ClusteringFunction
 from coreclust._utils.blocks import BlockedItems, check_blocked, is_dask_array
 from coreclust._utils.compat import number_of_items
 from coreclust._utils.frames import is_pandas_frame, is_polars_frame
+from coreclust._utils.normal import stretch
 from coreclust._utils.validation import encode_labels
-from coreclust.evidence._bounds import apart_table
+from coreclust.evidence._bounds import least_estimated
 from coreclust.resampling import Scheme
 
 
@@ -139,13 +139,12 @@ def check_scheme(
                 "use smaller resamples."
             )
         seen = share * n_resamples
-        allowed = np.flatnonzero(apart_table(alpha, number_of_items(X), n_resamples) >= 0)
-        if allowed.size == 0 or seen < allowed[0]:
-            needed = math.ceil(1 / alpha) - 1 if allowed.size == 0 else int(allowed[0])
+        needed = least_estimated(stretch(alpha, 1 / scheme.spread(n_units)), number_of_items(X))
+        if seen < needed:
             raise ValueError(
                 f"n_resamples={n_resamples} is too few for label='oob', where a pair is out of bag "
                 f"in about {seen:.0f} resamples and takes {needed} to reach 1 - alpha; use "
-                f"{math.ceil(needed / share)} or more."
+                f"{np.ceil(needed / share):.0f} or more."
             )
 
 

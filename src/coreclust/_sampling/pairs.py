@@ -9,11 +9,11 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.parallel import delayed
 
-from coreclust._sampling.parallel import in_parallel, one_thread
+from coreclust._sampling.parallel import in_parallel
 from coreclust._sampling.problem import Problem
 from coreclust._sampling.runner import TRIES, report_dropped
+from coreclust._sampling.threads import one_thread
 from coreclust._utils.compat import number_of_items, take_items
 from coreclust._utils.constants import NOISE
 from coreclust._utils.progress import Progress
@@ -80,8 +80,8 @@ def resample_these_pairs(
     errors: list[str] = []
     progress = Progress(len(pairs), "pairs", enabled=verbose > 0)
     with one_thread(), warnings.catch_warnings():
-        calls = (delayed(_resample_pair)(task, int(i), int(j)) for i, j in pairs)
-        results = in_parallel(calls, n_jobs, threads=labeler is not None)
+        given = ((task, int(i), int(j)) for i, j in pairs)
+        results = in_parallel(_resample_pair, given, n_jobs, threads=labeler is not None)
         n_done = 0
         try:
             for found, failures in results:

@@ -1,22 +1,31 @@
-"""Runs calls in parallel by joblib, with one thread per library."""
+"""Runs calls in parallel by joblib; its worker processes end with the process that called them."""
 
 from __future__ import annotations
 
-import contextlib
 import functools
+import multiprocessing
+import os
 import threading
-from collections.abc import Generator, Iterable, Iterator
+import time
+from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 from joblib.parallel import get_active_backend
-from sklearn.utils.parallel import Parallel
-from threadpoolctl import ThreadpoolController
+from sklearn.utils.parallel import Parallel, delayed
+
+from coreclust._sampling.broadcast import is_cluster
+
+_WATCH = 0.5  # seconds between two looks at the calling process
 
 
 def in_parallel(
-    calls: Iterable[Any], n_jobs: int | None, *, threads: bool
+    function: Callable[..., Any],
+    arguments: Iterable[tuple[Any, ...]],
+    n_jobs: int | None,
+    *,
+    threads: bool,
 ) -> Generator[Any, None, None]:
-    """Yield the results of calls in order, as soon as they are there.
+    """Yield the results of a function in the order of its arguments, as soon as they are there.
 
     With `threads`, calls run in threads on all cores, unless the user configured something else.
     """
@@ -28,26 +37,8 @@ def in_parallel(
         parallel = Parallel(return_as="generator", **how)
     except ValueError:  # a backend that returns all results at once
         parallel = Parallel(**how)
-    yield from parallel(calls)
-
-
-@contextlib.contextmanager
-def sent_once(data: Any) -> Iterator[None]:
-    """Send an argument of calls to all workers of a Dask cluster once, not with each call.
-
-    It is sent to all, because Dask cannot restore data that only a dead worker had. Without a
-    cluster, this does nothing.
-    """
-    backend, _ = get_active_backend()
-    if not _is_cluster(backend):
-        yield
-        return
-    # As joblib does for its option `scatter`, which only the user's context can set.
-    backend.data_futures[id(data)] = backend.client.scatter(data, broadcast=True, hash=False)
-    try:
-        yield
-    finally:
-        del backend.data_futures[id(data)]
+    call = delayed(functools.partial(_work_for, os.getpid(), function))
+    yield from parallel(call(*given) for given in arguments)
 
 
 def resamples_per_task(n_items: int, n_resamples: int, *, batched: bool) -> int:
@@ -59,39 +50,10 @@ def resamples_per_task(n_items: int, n_resamples: int, *, batched: bool) -> int:
     """
     few = max(1, min(125, 20_000 // n_items)) if batched else 1
     backend, _ = get_active_backend()
-    if not _is_cluster(backend):
+    if not is_cluster(backend):
         return few
     n_workers = max(1, backend.effective_n_jobs(-1))
     return max(few, min(100, n_resamples // (8 * n_workers), (1 << 25) // n_items))
-
-
-def _is_cluster(backend: Any) -> bool:
-    """Tell whether a joblib backend is that of Dask, without importing Dask."""
-    return hasattr(backend, "client") and hasattr(backend, "data_futures")
-
-
-def one_thread() -> Any:
-    """Return a context in which the libraries under the clusterers use one thread."""
-    _threadpools.cache_clear()  # more libraries may have been loaded since the last call
-    return _threadpools().limit(limits=1)
-
-
-def one_thread_in_worker() -> Any:
-    """Return the same for a call that may run in any thread of a worker."""
-    # The thread count of BLAS belongs to the process, so only the main thread of a worker may set
-    # and restore it. That of OpenMP belongs to the thread.
-    is_main = threading.current_thread() is threading.main_thread()
-    return _threadpools().limit(limits=1, user_api=None if is_main else "openmp")
-
-
-@functools.cache
-def _threadpools() -> ThreadpoolController:
-    """Return the thread pools of the loaded libraries; finding them takes a while.
-
-    They are limited to one thread, because the last bits of a sum depend on the number of threads,
-    and resamples already run in parallel.
-    """
-    return ThreadpoolController()
 
 
 def is_interrupt(error: BaseException | None) -> bool:
@@ -101,3 +63,36 @@ def is_interrupt(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def _work_for(caller: int, function: Callable[..., Any], *given: Any) -> Any:
+    """Call a function for a process; if this is a worker of that process, end with it."""
+    parent = multiprocessing.parent_process()
+    if os.name == "posix" and parent is not None and parent.pid == caller:
+        _end_with(caller)
+    return function(*given)
+
+
+@functools.cache  # one thread is enough
+def _end_with(caller: int) -> None:
+    """End this process soon after another has ended, even if that was killed.
+
+    The workers of a killed process would otherwise wait five minutes for more work. A signal to
+    workers (prctl) is no choice: it also comes when only the thread that started them has ended.
+    """
+    threading.Thread(target=_exit_after, args=(caller,), daemon=True).start()
+
+
+def _exit_after(caller: int) -> None:
+    parent = os.getppid()  # the caller, or a launcher in between
+    while os.getppid() == parent and _exists(caller):
+        time.sleep(_WATCH)
+    os._exit(1)  # sys.exit would end only this thread
+
+
+def _exists(process: int) -> bool:
+    try:
+        os.kill(process, 0)  # sends nothing
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)
+    return True

@@ -20,8 +20,11 @@ from coreclust._sampling.inputs import (
 )
 from coreclust._utils.blocks import BlockedItems
 from coreclust._utils.compat import number_of_items
+from coreclust._utils.constants import DRAWS_PER_RESAMPLE, RESAMPLES_PER_DRAW
 from coreclust._utils.seeds import ROWS, seeds_of
+from coreclust.evidence._guarantees import GUARANTEES
 from coreclust.resampling import Scheme, check_resampling
+from coreclust.resampling._nested import Nested
 
 _REFERENCE = 0  # the seed key of the reference clustering; resamples have keys of two numbers
 
@@ -45,6 +48,11 @@ class Problem:
     def n_units(self) -> int:
         """Number of items, or of groups, that resamples are drawn from."""
         return self.n_items if self.groups is None else int(self.groups.max()) + 1
+
+    @property
+    def spread(self) -> float:
+        """How much the clusterings of resamples vary, relative to those of the bootstrap."""
+        return self.scheme.spread(self.n_units)
 
     @property
     def in_blocks(self) -> bool:
@@ -86,6 +94,38 @@ class Problem:
         return np.split(np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1])
 
 
+def is_nested(meta: Any) -> bool:
+    """Tell whether the guarantee of a CoreClustering is about new data."""
+    guarantee = GUARANTEES.get(meta.guarantee) if isinstance(meta.guarantee, str) else None
+    return guarantee is not None and guarantee.nested
+
+
+def most_resamples(meta: Any) -> int:
+    """Return the number of resamples of a fit, or with "auto" the largest number."""
+    if meta.n_resamples == "auto":
+        return int(meta.max_resamples)
+    if is_nested(meta):
+        return RESAMPLES_PER_DRAW * max(round(DRAWS_PER_RESAMPLE * meta.n_resamples), 1)
+    return int(meta.n_resamples)
+
+
+def nested_scheme(meta: Any, scheme: Scheme) -> Nested:
+    """Return the scheme that resamples draws of the data; raise if there is none."""
+    if meta.confidence is None:
+        raise ValueError(f"guarantee={meta.guarantee!r} needs a confidence, such as 0.95.")
+    if isinstance(meta.n_resamples, str):
+        raise ValueError(
+            f"n_resamples must be a number with guarantee={meta.guarantee!r}, got "
+            f"{meta.n_resamples!r}."
+        )
+    if scheme.makes_items:
+        raise ValueError(
+            f"guarantee={meta.guarantee!r} cannot be used with resampling={scheme!r}, which makes "
+            "new items; use 'bootstrap' or a Subsample."
+        )
+    return Nested(scheme)
+
+
 def check_problem(meta: Any, estimator: Any, X: Any, y: Any, groups: Any) -> Problem:
     """Return the problem of a fit, or raise if it cannot be solved.
 
@@ -93,6 +133,8 @@ def check_problem(meta: Any, estimator: Any, X: Any, y: Any, groups: Any) -> Pro
     """
     function = ClusteringFunction.of(estimator)
     scheme = check_resampling(meta.resampling)
+    if is_nested(meta):
+        scheme = nested_scheme(meta, scheme)
     items = check_items(meta, X, function)
     classes = check_classes(y, items, function)
     codes = check_groups(groups, items, scheme)
@@ -104,5 +146,5 @@ def check_problem(meta: Any, estimator: Any, X: Any, y: Any, groups: Any) -> Pro
     if scheme.draws == "pairs":
         check_distribution(function, items, classes, scheme, meta.n_resamples)
     else:
-        check_scheme(scheme, function, items, problem.n_units, meta._most_resamples(), meta.alpha)
+        check_scheme(scheme, function, items, problem.n_units, most_resamples(meta), meta.alpha)
     return problem

@@ -9,20 +9,14 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.parallel import delayed
 
 from coreclust._checkpoint.folder import Checkpoint
+from coreclust._sampling.broadcast import sent_once
 from coreclust._sampling.collect import collector
 from coreclust._sampling.native import BatchEngine
-from coreclust._sampling.parallel import (
-    in_parallel,
-    is_interrupt,
-    one_thread,
-    one_thread_in_worker,
-    resamples_per_task,
-    sent_once,
-)
+from coreclust._sampling.parallel import in_parallel, is_interrupt, resamples_per_task
 from coreclust._sampling.problem import Problem
+from coreclust._sampling.threads import one_thread, one_thread_in_worker
 from coreclust._utils.constants import ABSENT
 from coreclust._utils.progress import Progress
 from coreclust._utils.seeds import ESTIMATOR, ROWS, draw_random_states, seeds_of
@@ -83,9 +77,9 @@ def label_resamples(
     progress = Progress(n_resamples, "resamples", enabled=verbose > 0, done_before=n_before)
     # catch_warnings, because the threads of joblib change the filters.
     with one_thread(), warnings.catch_warnings(), sent_once(task):
-        label = delayed(_label_block if engine is None else _label_batch)
-        calls = (label(task, block) for block in blocks)
-        results = in_parallel(calls, n_jobs, threads=engine is not None)
+        label = _label_block if engine is None else _label_batch
+        given = ((task, block) for block in blocks)
+        results = in_parallel(label, given, n_jobs, threads=engine is not None)
         try:
             for block in results:
                 collected.add(block)
@@ -151,6 +145,7 @@ def _label_batch(task: _Task, resamples: range) -> Block:
             models.update(zip(pending.tolist(), batch.models, strict=True))
         if problem.scheme.label == "oob":
             batch.labels[counts > 0] = ABSENT
+            _number_from_zero(batch.labels)
         labels[pending] = batch.labels
         pending = pending[batch.failed]
         if pending.size == 0:
@@ -162,6 +157,15 @@ def _label_batch(task: _Task, resamples: range) -> Block:
         [(resamples[place], engine.offer.failure) for place in lost],
         [model for place, model in sorted(models.items()) if place not in lost],
     )
+
+
+def _number_from_zero(labels: NDArray[np.int32]) -> None:
+    """Renumber the labels of each resample without gaps, as the labels of any estimator are."""
+    rows, items = np.nonzero(labels >= 0)
+    found = labels[rows, items]
+    used = np.zeros((len(labels), int(found.max(initial=0)) + 1), dtype=bool)
+    used[rows, found] = True
+    labels[rows, items] = (used.cumsum(axis=1) - 1)[rows, found]
 
 
 def _label_one(

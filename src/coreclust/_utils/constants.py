@@ -15,3 +15,8 @@ DEFAULT_MAX_MEMORY = 2e9
 
 #: Seconds that a search for cores may take by default, if resampling took no longer.
 DEFAULT_SECONDS = 30.0
+
+#: Resamples of one draw of the data under guarantee="new-data". They fill one word of 64 bits.
+RESAMPLES_PER_DRAW = 64
+#: The part of `n_resamples` that is the number of draws.
+DRAWS_PER_RESAMPLE = 0.1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,6 +25,31 @@ def kernel(func: _Kernel) -> _Kernel:
         return njit(cache=True, nogil=True, error_model="numpy")(func)
     except RuntimeError:  # no writable cache directory, e.g. a read-only container
         return njit(nogil=True, error_model="numpy")(func)
+
+
+def inlined(func: _Kernel) -> _Kernel:
+    """Compile `func` as a part of each kernel that calls it, which is faster for small functions.
+
+    A call costs more than a small function itself if arrays are passed.
+    """
+    return njit(nogil=True, error_model="numpy", inline="always")(func)
+
+
+@contextmanager
+def interrupts_as_such() -> Iterator[None]:
+    """Raise KeyboardInterrupt if Ctrl-C comes while a kernel is called.
+
+    If it comes while numba unpacks the arguments, numba raises SystemError from it.
+    """
+    try:
+        yield
+    except SystemError as error:
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, KeyboardInterrupt):
+            cause = cause.__cause__ or cause.__context__
+        if cause is None:
+            raise
+        raise KeyboardInterrupt from error
 
 
 def popcount(word: int) -> int:

@@ -55,7 +55,7 @@ def _run(arguments: argparse.Namespace) -> None:
     ).fit(X)
     print(f"Iris, {len(X)} flowers, {estimator}, {arguments.resamples} bootstrap resamples\n")
     print_summary(cc)
-    print(f"\n{verdict(cc)}")
+    print(f"\n{verdict(cc, cc.diagnose(X))}")
     table = arguments.out / "core_clusters.csv"
     write_whole(table, lambda file: cc.item_table().to_csv(file, index_label="item"))
     print(f"\nAll flowers, core or weak: {table}")

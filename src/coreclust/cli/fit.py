@@ -145,10 +145,13 @@ def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) ->
     from coreclust._inspection.verdict import verdict
     from coreclust.metrics import purity_score, weak_fraction
 
+    diagnosis = cc.diagnose(table.X)
     summary: dict[str, Any] = {
-        "verdict": verdict(cc),
+        "verdict": verdict(cc, diagnosis),
         "weak_fraction": weak_fraction(cc.labels_),
         "clusters": cc.summary().to_dict("records"),
+        "pairs": diagnosis.pairs.to_dict("records"),
+        "groups": diagnosis.groups.to_dict("records"),
         "n_items": len(table.X),
         "n_trimmed": cc.trimmed_sample_indices_.size,
         "algorithm": arguments.algorithm,

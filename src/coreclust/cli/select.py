@@ -81,6 +81,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from coreclust.cli.errors import InputError
     from coreclust.cli.loading import check_k, load, reading_words, sampling_of
     from coreclust.model_selection import select_n_clusters
+    from coreclust.model_selection._decision import p_text
     from coreclust.plotting._selection import ClusterNumberDisplay
 
     table = load(arguments)
@@ -112,6 +113,7 @@ def _run(arguments: argparse.Namespace) -> None:
         "criterion": number.criterion,
         "null": number.null,
         "nulls": arguments.nulls,
+        "level": number.level,
         "scheme": arguments.scheme,
         "resamples": arguments.resamples,
         "alpha": arguments.alpha,
@@ -137,9 +139,11 @@ def _run(arguments: argparse.Namespace) -> None:
     marked = None if not number.stable else int(rows["recommended"].argmax())
     cells = [list(row) for row in zip(*(rows[name].tolist() for name in shown), strict=True)]
     for position, row in enumerate(cells):
+        row[-1] = p_text(row[-1], number.level).removeprefix("= ")
         row.append("<- recommended" if position == marked else "")
     output.print_table([*shown.values(), ""], cells, marked=marked)
-    print(f"\n{number.reason}\n")
+    print(f"\nThe clusters at k are more stable than chance if p is at most {number.level:g}.")
+    print(f"{number.reason}\n")
     output.print_files(arguments, files)
     if number.stable:
         algorithm = ["--algorithm", arguments.algorithm, "-k", str(number.n_clusters)]

@@ -2,7 +2,6 @@
 
 from coreclust.clique._conflicts import (
     TooManyConflictsError,
-    conflict_free_set,
     conflict_graph,
     conflict_graphs,
     undecided_pairs,
@@ -11,6 +10,7 @@ from coreclust.clique._deadline import Deadline
 from coreclust.clique._graph import Graph, Solution
 from coreclust.clique._maximum import maximum_clique
 from coreclust.clique._solve import fits_in_memory, largest_independent_set
+from coreclust.clique._unlisted import conflict_free_set
 
 __all__ = [
     "Deadline",

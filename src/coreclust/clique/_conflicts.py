@@ -9,6 +9,7 @@ in a core as large as one already found.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterator
 
@@ -21,10 +22,13 @@ from coreclust.evidence._packed import PackedLabels
 from coreclust.evidence._protocol import PairCounts
 
 _ROWS_PER_CALL = 256  # kernels cannot be interrupted, so each call is short
-_BYTES_PER_CALL = 64_000_000
+_PAIRS_PER_CALL = 2**23
 
 # Memory of a conflict in the rows, in the graph made from them, and in the matching for the bound.
 _BYTES_PER_CONFLICT = 40
+_HOPELESS = 4  # times the memory
+_LEAST_ROOM = 1e6  # conflicts that are listed whatever the time
+_CONFLICTS_PER_SECOND = 4e6  # that the search can process, roughly
 
 _Items = NDArray[np.intp]
 _Flags = NDArray[np.bool_]  # one per item
@@ -36,7 +40,7 @@ _LARGEST_GROUP = 1024
 
 
 class TooManyConflictsError(Exception):
-    """The conflicts of a cluster do not fit into the memory allowed for them."""
+    """The conflicts of a cluster cannot be listed in the memory or the time allowed for them."""
 
 
 def conflict_graph(
@@ -47,17 +51,22 @@ def conflict_graph(
     The items of `pairs` are in order of preference, and `table` does not decrease. Returns the
     items that were not ruled out, in order; the graph of their conflicts, in this numbering; and a
     set of them without conflicts. Raises TooManyConflictsError if this needs more than
-    `max_memory` bytes.
+    `max_memory` bytes or more than half of the time.
     """
     n_items = pairs.n_items
     steady = pairs.steady_items(table)
-    block, border = np.flatnonzero(steady), np.flatnonzero(~steady)
-    core = _greedy(pairs, table, block, border, deadline)
-    alive = np.ones(n_items, dtype=bool)
+    # An item that was seen too rarely for any edge is in no core of two or more items.
+    alive = pairs.connectable_items(table)
+    if not alive.any():
+        alive[0] = True
+    listing = deadline.share(2)
+    block, border = np.flatnonzero(steady), np.flatnonzero(~steady & alive)
+    core = extend_greedily(pairs, table, block, border, listing)
     rows: dict[int, NDArray[np.int32]] = {}
-    room = max_memory / _BYTES_PER_CONFLICT
+    room = _room(max_memory, deadline)
+    n_done = 0
     # The most deviating items first: they are ruled out early, which makes the limit stricter.
-    for chunk in _chunks(border[::-1], n_items, deadline):
+    for chunk in in_chunks(border[::-1], n_items, listing):
         candidates = np.flatnonzero(alive)
         limit = candidates.size - core.size
         counts, found = pairs.conflict_rows(table, chunk, candidates, limit)
@@ -67,30 +76,44 @@ def conflict_graph(
             else:
                 rows[int(item)] = conflicts[:count].copy()
                 room -= count
-        if room < 0:
+        n_done += chunk.size
+        if room < 0 or _is_hopeless(rows, border.size - n_done, room):
             raise TooManyConflictsError
+    if n_done < border.size:
+        raise TooManyConflictsError
     kept = np.flatnonzero(alive)
     start = np.zeros(n_items, dtype=bool)
     start[core] = True
     return kept, _graph(kept, alive, steady, rows), start[kept]
 
 
-def conflict_free_set(pairs: PairCounts, table: _Table, deadline: Deadline) -> tuple[_Items, int]:
-    """Return a set without conflicts and a bound on the size of any such set, without the graph.
+def _room(max_memory: float, deadline: Deadline) -> float:
+    """Return how many conflicts fit into the memory, and into the time of the search."""
+    seconds = deadline.remaining()
+    in_time = math.inf if seconds is None else _LEAST_ROOM + _CONFLICTS_PER_SECOND * seconds
+    return min(max_memory / _BYTES_PER_CONFLICT, in_time)
 
-    This is for clusters with more conflicts than fit into memory. The set is built greedily, in
-    the order of the items. For the bound, items are put into groups in which all are in conflict
-    with each other; a core contains at most one item of each group.
+
+def _is_hopeless(rows: dict[int, NDArray[np.int32]], n_left: int, room: float) -> bool:
+    """Tell whether rows as long as the last ones would need far more memory than there is."""
+    last = list(itertools.islice(reversed(rows.values()), 64))
+    mean = sum(row.size for row in last) / max(len(last), 1)
+    return mean * n_left > _HOPELESS * room
+
+
+def groups_in_conflict(pairs: PairCounts, table: _Table, items: _Items, deadline: Deadline) -> int:
+    """Put items into groups in which all are in conflict with each other, and count the groups.
+
+    A core contains at most one item of each group. When the deadline passes, each of the remaining
+    items counts as a group.
     """
-    steady = pairs.steady_items(table)
-    block, border = np.flatnonzero(steady), np.flatnonzero(~steady)
-    chosen = _greedy(pairs, table, block, border, deadline)
     groups = np.empty((_OPEN_GROUPS, _LARGEST_GROUP), dtype=np.int32)
     sizes = np.zeros(_OPEN_GROUPS, dtype=np.int64)
-    n_groups = 0
-    for chunk in _chunks(border[::-1], 1, deadline):
+    n_groups = n_done = 0
+    for chunk in in_chunks(items[::-1], items.size, deadline):
         n_groups = pairs.group_conflicting(table, chunk, groups, sizes, n_groups)
-    return np.sort(chosen), block.size + n_groups
+        n_done += chunk.size
+    return n_groups + items.size - n_done
 
 
 def conflict_graphs(
@@ -108,15 +131,19 @@ def conflict_graphs(
     n_items = pairs.n_items
     steady = pairs.steady_items(tables[0])
     border = np.flatnonzero(~steady)
-    pieces = [(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.uint16))]
-    room = max_memory / _BYTES_PER_CONFLICT
-    for chunk in _chunks(border, 2 * n_items, deadline):
+    pieces = [(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))]
+    room = _room(max_memory, deadline)
+    n_done = 0
+    for chunk in in_chunks(border, n_items, deadline.share(2)):
         counts, others, levels = pairs.conflict_levels(tables, chunk, ~steady)
         filled = np.arange(n_items) < counts[:, None]
         pieces.append((np.repeat(chunk, counts), others[filled], levels[filled]))
         room -= int(counts.sum())
+        n_done += chunk.size
         if room < 0:
             raise TooManyConflictsError
+    if n_done < border.size:
+        raise TooManyConflictsError
     rows, others, levels = map(np.concatenate, zip(*pieces, strict=True))
     for place in range(len(tables)):
         conflicting = levels > place
@@ -127,34 +154,31 @@ def conflict_graphs(
         yield functools.partial(_graph_beyond, n_items, rows, others)
 
 
-def undecided_pairs(pairs: PackedLabels, sure: _Table, possible: _Table) -> int:
+def undecided_pairs(pairs: PackedLabels, sure: _Table, possible: _Table, deadline: Deadline) -> int:
     """Count the undecided pairs that could still change a core.
 
     A pair seen B times is decided to have no conflict if it was apart at most ``sure[B]`` times,
     and to be in conflict if it was apart more than ``possible[B]`` times. Pairs of items that are
     ruled out are not counted: an item with too many decided conflicts cannot be in a core as large
-    as one already decided.
+    as one already decided. Pairs that were not compared when the deadline passes are undecided.
     """
     n_items = pairs.n_items
     steady = pairs.steady_items(sure)
     by_deviation = pairs.by_deviation()
     border = by_deviation[~steady[by_deviation]]
-    core = _greedy(pairs, sure, np.flatnonzero(steady), border, Deadline(None))
+    core = extend_greedily(pairs, sure, np.flatnonzero(steady), border, deadline)
     never = np.full(sure.size, sure.size)
-    n_conflicts = _count_pairs(pairs, possible, never, border, np.arange(n_items), ~steady)
+    n_conflicts = np.zeros(n_items, dtype=np.int64)
+    for chunk in in_chunks(border, n_items, deadline):
+        n_conflicts += pairs.count_apart_pairs(possible, never, chunk, np.arange(n_items), ~steady)
     alive = n_conflicts <= n_items - max(core.size, 1)
-    rows = border[alive[border]]
-    counts = _count_pairs(pairs, sure, possible, rows, np.flatnonzero(alive), ~steady)
-    return int(counts.sum()) // 2
-
-
-def _count_pairs(
-    pairs: PackedLabels, above: _Table, up_to: _Table, rows: _Items, others: _Items, is_row: _Flags
-) -> NDArray[np.int64]:
-    counts = np.zeros(pairs.n_items, dtype=np.int64)
-    for chunk in _chunks(rows, 1, Deadline(None)):
-        counts += pairs.count_apart_pairs(above, up_to, chunk, others, is_row)
-    return counts
+    rows, others = border[alive[border]], np.flatnonzero(alive)
+    n_undecided = n_done = 0
+    for chunk in in_chunks(rows, others.size, deadline):
+        counts = pairs.count_apart_pairs(sure, possible, chunk, others, ~steady)
+        n_undecided += int(counts.sum()) // 2
+        n_done += chunk.size
+    return n_undecided + (rows.size - n_done) * others.size
 
 
 def _graph_beyond(
@@ -169,22 +193,28 @@ def _graph_beyond(
     return kept, Graph.from_pairs(rows, others, number)
 
 
-def _greedy(
+def extend_greedily(
     pairs: PairCounts, table: _Table, block: _Items, border: _Items, deadline: Deadline
 ) -> _Items:
     """Return a conflict-free set: the block, and the items of the border that fit, in order."""
     chosen = np.empty(block.size + border.size, dtype=np.intp)
     chosen[: block.size] = block
     n_chosen = block.size
-    for chunk in _chunks(border, 1, deadline):
+    for chunk in in_chunks(border, chosen.size, deadline):
         n_chosen = pairs.extend_conflict_free(table, chosen, n_chosen, chunk)
     return chosen[:n_chosen]
 
 
-def _chunks(items: _Items, width: int, deadline: Deadline) -> Iterator[_Items]:
-    size = max(min(_ROWS_PER_CALL, _BYTES_PER_CALL // (4 * width)), 1)
+def in_chunks(items: _Items, n_others: int, deadline: Deadline) -> Iterator[_Items]:
+    """Yield items in chunks that can be compared with `n_others` others in a short time.
+
+    Stops when the deadline passes, but not before the first chunk.
+    """
+    size = max(min(_ROWS_PER_CALL, _PAIRS_PER_CALL // max(n_others, 1)), 1)
     for begin in range(0, items.size, size):
         deadline.raise_if_cancelled()
+        if begin > 0 and deadline.expired():
+            return
         yield items[begin : begin + size]
 
 

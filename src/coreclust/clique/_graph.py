@@ -56,6 +56,10 @@ class Graph(NamedTuple):
         number[vertices] = np.arange(vertices.size, dtype=np.int32)
         return Graph(*_subgraph(self.indptr, self.indices, vertices, number))
 
+    def components(self) -> NDArray[np.int64]:
+        """Return the number of the connected component of each vertex."""
+        return _components(self.indptr, self.indices)
+
     @classmethod
     def from_pairs(
         cls, first: NDArray[np.integer], second: NDArray[np.integer], number: NDArray[np.int32]
@@ -65,6 +69,30 @@ class Graph(NamedTuple):
         Item i is vertex ``number[i]``, or none if that is negative.
         """
         return cls(*_from_pairs(first, second, number, int(number.max(initial=-1)) + 1))
+
+
+@kernel
+def _components(indptr, indices):
+    n = indptr.size - 1
+    component = np.full(n, -1, dtype=np.int64)
+    stack = np.empty(n, dtype=np.int64)
+    n_components = 0
+    for first in range(n):
+        if component[first] >= 0:
+            continue
+        component[first] = n_components
+        stack[0] = first
+        n_stack = 1
+        while n_stack > 0:
+            n_stack -= 1
+            v = stack[n_stack]
+            for u in indices[indptr[v] : indptr[v + 1]]:
+                if component[u] < 0:
+                    component[u] = n_components
+                    stack[n_stack] = u
+                    n_stack += 1
+        n_components += 1
+    return component
 
 
 @kernel

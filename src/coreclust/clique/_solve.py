@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from coreclust.clique._branch import branch_and_bound
 from coreclust.clique._cover import cover_bound
@@ -27,6 +26,7 @@ _MOST_CONFLICTS_PER_VERTEX_TO_FOLD = 100
 _BYTES_PER_PAIR = 8.4
 
 _FIRST_SEARCH, _LOCAL_SEARCH, _COVER = 4.0, 5.0, 1.5  # each takes one of so many parts of the time
+_MOST_TO_BRANCH = 6_000  # vertices
 _MOST_TO_COVER = 20_000  # vertices, of which a cover by cliques takes a second
 
 
@@ -119,7 +119,7 @@ def _expand(folded: FoldedGraph, copies: list[int]) -> Graph:
 def _solve_components(graph: Graph, deadline: Deadline, max_memory: float) -> Solution:
     if graph.n_vertices == 0:
         return Solution(np.empty(0, dtype=np.intp), 0)
-    _n_components, component = connected_components(graph.to_sparse(), directed=False)
+    component = graph.components()
     members = np.split(np.argsort(component, kind="stable"), np.cumsum(np.bincount(component))[:-1])
     chosen: list[NDArray[np.intp]] = []
     upper_bound = 0
@@ -140,7 +140,10 @@ def _solve_component(graph: Graph, deadline: Deadline, max_memory: float) -> Sol
     """Find a largest set, or the best set and bound that the time and the memory allow."""
     empty = np.zeros(graph.n_vertices, dtype=bool)
     start = improve_independent_set(graph, empty, thorough=True)
+    limited = deadline.remaining() is not None
     fits = fits_in_memory(graph, max_memory)
+    if limited and (graph.n_vertices > _MOST_TO_BRANCH or deadline.expired()):
+        fits = False  # even the first node would take longer than there is time
     if fits:
         solution = branch_and_bound(graph, start, deadline.share(_FIRST_SEARCH).expired)
         if solution.optimal:
@@ -150,7 +153,6 @@ def _solve_component(graph: Graph, deadline: Deadline, max_memory: float) -> Sol
     else:
         solution = Solution(np.flatnonzero(start), graph.n_vertices)
     # Too hard for a complete search: a better set, a better bound, and a search with both.
-    limited = deadline.remaining() is not None
     if limited:
         start = improve_until(graph, start, deadline.share(_LOCAL_SEARCH))
     size = int(np.count_nonzero(start))

@@ -50,8 +50,9 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
     Notes
     -----
     With `sample_weight`, an item of weight w stands for w copies that have merged at height 0.
-    This matters for "average" and "ward", whose distances depend on the sizes of clusters. Ties
-    between distances are broken by the order of the items.
+    This matters for "average" and "ward", whose distances depend on the sizes of clusters. Items of
+    weight 0 are left out: the tree joins the other items, numbered from 0 on. Ties between
+    distances are broken by the order of the items.
 
     The n × n matrix of distances is kept in memory.
 
@@ -90,21 +91,25 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
             Items, or their distances if `metric` is "precomputed".
         y : Ignored
         sample_weight : array-like of shape (n_items,), default=None
-            Multiplicities of the items, all positive.
+            A weight of 2 is equivalent to two copies of the item. Items of weight 0 do not affect
+            the tree, but get the label of the nearest cluster, by the linkage.
         """
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         weights = check_sample_weight(sample_weight, X)
-        if not (weights > 0).all():
-            raise ValueError("sample_weight must be positive for every item.")
-        if len(X) < self.n_clusters:
+        counted = weights > 0
+        if counted.sum() < self.n_clusters:
             raise ValueError(
-                f"n_clusters={self.n_clusters} must not exceed the number of items, "
-                f"n_samples={len(X)}."
+                f"n_clusters={self.n_clusters} must not exceed the number of items with a positive "
+                f"weight, n_samples={counted.sum()}."
             )
+        distances = self._distances(X)
+        between = distances if counted.all() else distances[np.ix_(counted, counted)]
         linkage = LINKAGES[self.linkage]
-        pairs, heights = _agglomerate.merge_all(self._distances(X), weights.copy(), linkage)
+        pairs, heights = _agglomerate.merge_all(between, weights[counted], linkage)
         self.labels_ = _agglomerate.cut(pairs, heights, int(self.n_clusters))
         self.children_, self.distances_ = _agglomerate.tree(pairs, heights)
+        if not counted.all():
+            self.labels_ = _label_left_out(distances, weights, self.labels_, self.linkage)
         return self
 
     def fit_predict(
@@ -122,7 +127,7 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
             Two nodes, height and number of items for each merge.
         """
         check_is_fitted(self)
-        n_items = len(self.labels_)
+        n_items = len(self.children_) + 1
         sizes = np.ones(2 * n_items - 1)
         for merge, (left, right) in enumerate(self.children_):
             sizes[n_items + merge] = sizes[left] + sizes[right]
@@ -179,6 +184,34 @@ class HierarchicalClustering(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
         return tags
+
+
+def _label_left_out(
+    distances: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    linkage: str,
+) -> NDArray[np.int32]:
+    """Return the labels of all items: of weight 0, that of the nearest cluster by the linkage."""
+    counted = np.flatnonzero(weights)
+    left_out = np.flatnonzero(weights == 0)
+    nearest = np.empty((left_out.size, labels.max() + 1))
+    for label in range(nearest.shape[1]):
+        members = counted[labels == label]
+        share = weights[members] / weights[members].sum()
+        to_members = distances[np.ix_(left_out, members)]
+        if linkage == "single":
+            nearest[:, label] = to_members.min(axis=1)
+        elif linkage == "complete":
+            nearest[:, label] = to_members.max(axis=1)
+        elif linkage == "average":
+            nearest[:, label] = to_members @ share
+        else:  # Ward: the squared distance to the mean, from the squared distances of items
+            within = distances[np.ix_(members, members)] ** 2
+            nearest[:, label] = to_members**2 @ share - share @ within @ share / 2
+    found = np.empty(weights.size, dtype=np.int32)
+    found[counted], found[left_out] = labels, nearest.argmin(axis=1)
+    return found
 
 
 def _label_resamples(

@@ -281,6 +281,7 @@ def _lloyd(by_feature, weights, centers, labels, distances, max_iter, tolerance)
     _assign(by_feature, centers, labels, distances)
     _sums(by_feature, weights, labels, sums, mass, size)
     n_iter = max_iter
+    changed = 0
     for iteration in range(max_iter):
         relocated = _fill_empty(by_feature, weights, labels, distances, sums, mass, size)
         shift = 0.0
@@ -308,11 +309,15 @@ def _lloyd(by_feature, weights, centers, labels, distances, max_iter, tolerance)
         if (changed == 0 or shift <= tolerance) and not relocated:
             n_iter = iteration + 1
             break
+    if changed > 0:  # stopped early: the centers are the means of the labels before the last ones
+        labels[:] = previous
     _sums(by_feature, weights, labels, sums, mass, size)  # without accumulated rounding errors
     for c in range(n_clusters):
         if size[c] > 0:
             for f in range(d):
                 centers[f, c] = sums[f, c] / mass[c]
+    if changed > 0:
+        _assign(by_feature, centers, labels, distances)
     return n_iter
 
 

@@ -5,8 +5,8 @@ A clusterer declares it by a method ``__coreclust_native__`` that returns a `Nat
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -81,7 +81,8 @@ class NativeOffer:
     label_drawn : callable, default=None
         ``label_drawn(X)`` returns a `BatchLabeler` for the items that were drawn, or None. For
         each resample the labels are those of ``fit_predict(X[items], sample_weight=counts)``
-        with ``random_state=seed``. What all resamples share is computed here, once.
+        with ``random_state=seed`` and `in_resamples`. What all resamples share is computed here,
+        once.
     label_all : callable, default=None
         ``label_all(X)`` returns a `BatchLabeler` that gives every item of X the label that
         `predict` gives it, or None.
@@ -93,6 +94,8 @@ class NativeOffer:
     weights_from : int, default=None
         The number of distinct items from which on fitting them with their multiplicities as
         `sample_weight` gives the labels of fitting the copies. None if that never holds.
+    in_resamples : dict, default={}
+        Parameters that have another value in a fit to a resample, such as fewer starts.
     make_model : callable, default=None
         ``make_model(array)`` returns the `Model` that stands for one entry of `Batch.models`.
     failure : str
@@ -111,5 +114,6 @@ class NativeOffer:
     label_datasets: Callable[[int], DatasetLabeler | None] | None = None
     seeded: bool = True
     weights_from: int | None = None
+    in_resamples: Mapping[str, Any] = field(default_factory=dict)
     make_model: Callable[[NDArray[np.float64]], Model] | None = None
     failure: str = TOO_FEW_ITEMS

@@ -36,8 +36,9 @@ class TClust(TrimmedClusterer):
         The clusters of a start: the mean and covariance of n_features + 1 random items each, as
         in the papers ("subsets"), balls around distinct random items ("items"), or both in turn
         ("both"), because each finds optima that the other misses.
-    n_init : int, default=50
-        Number of random starts.
+    n_init : int or "auto", default="auto"
+        Number of random starts. "auto" is 500, and 50 for a resample inside
+        :class:`~coreclust.CoreClustering`.
     n_refine : int, default=25
         Number of starts, the best ones after two steps, that continue until nothing changes.
     max_iter : int, default=20
@@ -129,7 +130,7 @@ class TClust(TrimmedClusterer):
         restr_factor: float = 50.0,
         equal_weights: bool = False,
         init: str = "both",
-        n_init: int = 50,
+        n_init: int | str = "auto",
         n_refine: int = 25,
         max_iter: int = 20,
         random_state: int | np.random.RandomState | None = None,
@@ -144,9 +145,9 @@ class TClust(TrimmedClusterer):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _settings(self) -> Settings:
+    def _settings(self, *, in_resample: bool = False) -> Settings:
         equal, factor = bool(self.equal_weights), float(self.restr_factor)
-        balls = super()._settings()
+        balls = super()._settings(in_resample=in_resample)
         return balls._replace(spherical=False, equal_weights=equal, restr_factor=factor)
 
     def _describe(self) -> None:

@@ -18,6 +18,9 @@ from coreclust.cluster import _concentration
 from coreclust.cluster._concentration import Settings
 from coreclust.cluster._native import Batch, BatchLabeler, DatasetLabeler, NativeOffer
 
+_STARTS = 500  # with n_init="auto", of a fit by itself
+_STARTS_IN_RESAMPLES = 50  # and of a fit to a resample
+
 
 class TrimmedClusterer(ClusterMixin, BaseEstimator):
     """Base class of clusterers that use concentration steps."""
@@ -26,7 +29,7 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "trim": [Interval(Real, 0, 1, closed="left")],
         "init": [StrOptions({"items", "subsets", "both"})],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "n_refine": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
@@ -38,7 +41,7 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
         *,
         trim: float = 0.05,
         init: str = "items",
-        n_init: int = 50,
+        n_init: int | str = "auto",
         n_refine: int = 25,
         max_iter: int = 20,
         random_state: int | np.random.RandomState | None = None,
@@ -115,18 +118,21 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
         model: list[Any] = [*self._model, self._lowest]
         return _concentration.label_items(columns, spherical, *model)
 
-    def _settings(self) -> Settings:
+    def _settings(self, *, in_resample: bool = False) -> Settings:
         """Return the settings of balls of the same size, with the types that the kernels expect."""
+        n_init = self.n_init
+        if n_init == "auto":
+            n_init = _STARTS_IN_RESAMPLES if in_resample else _STARTS
         return Settings(
             n_clusters=int(self.n_clusters),
             trim=float(self.trim),
             spherical=True,
             equal_weights=True,
             restr_factor=1.0,
-            n_init=int(self.n_init),
+            n_init=int(n_init),
             item_starts=self.init != "subsets",
             subset_starts=self.init != "items",
-            n_refine=min(int(self.n_refine), int(self.n_init)),
+            n_refine=min(int(self.n_refine), int(n_init)),
             max_iter=int(self.max_iter),
         )
 
@@ -152,17 +158,18 @@ class TrimmedClusterer(ClusterMixin, BaseEstimator):
             label_drawn=self._labeler,
             label_datasets=self._dataset_labeler,
             weights_from=int(self.n_clusters),
+            in_resamples={"n_init": _STARTS_IN_RESAMPLES} if self.n_init == "auto" else {},
         )
 
     def _labeler(self, X: NDArray[Any]) -> BatchLabeler:
         self._validate_params()
         distinct, group = distinct_rows(check_array(X, dtype=np.float64, order="C"))
         self._check_enough(len(distinct), np.inf, len(X))
-        return partial(_label_resamples, distinct, group, self._settings())
+        return partial(_label_resamples, distinct, group, self._settings(in_resample=True))
 
     def _dataset_labeler(self, _n_features: int) -> DatasetLabeler:
         self._validate_params()
-        return partial(_label_datasets, self._settings())
+        return partial(_label_datasets, self._settings(in_resample=True))
 
 
 def _label_resamples(
@@ -207,8 +214,9 @@ class TrimmedKMeans(TrimmedClusterer):
     init : {"items", "subsets", "both"}, default="items"
         The centers of a start: distinct random items ("items"), the means of n_features + 1
         random items each ("subsets"), or both in turn ("both").
-    n_init : int, default=50
-        Number of random starts.
+    n_init : int or "auto", default="auto"
+        Number of random starts. "auto" is 500, and 50 for a resample inside
+        :class:`~coreclust.CoreClustering`.
     n_refine : int, default=25
         Number of starts, the best ones after two steps, that continue until nothing changes.
     max_iter : int, default=20

@@ -154,3 +154,39 @@ def least_seen(alpha: float, level: float, passes: Bound = exact_bound) -> float
         middle = (low + high) // 2
         low, high = (low, middle) if passes(0, middle, alpha, level) else (middle, high)
     return high
+
+
+def least_estimated(alpha: float, n_items: int | None) -> float:
+    """Return how often a pair must be seen, and never apart, to be an edge by its estimate.
+
+    >>> least_estimated(0.1, 150), least_estimated(0.0, 150)
+    (9, inf)
+    """
+    share = Fraction(float(alpha)).limit_denominator(_FINEST)
+    if n_items is None:
+        return 0 if share == 1 else 1
+    missing = 1 - share - Fraction(1, n_items)
+    if missing <= 0:
+        return 0
+    return math.ceil(missing / share) if share else math.inf
+
+
+def resamples_to_see(least: float, share: float, miss: float) -> float:
+    """Return how many resamples show a pair at least `least` times, except with probability `miss`.
+
+    `share` is the share of the resamples that contain the pair.
+
+    >>> resamples_to_see(9, 1.0, 0.01), resamples_to_see(9, 0.4, 0.01)
+    (9, 39)
+    """
+    if share >= 1 or least < 1 or math.isinf(least):
+        return least
+    from scipy.special import bdtr
+
+    low, high = int(least) - 1, int(least)
+    while bdtr(least - 1, high, share) > miss:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if bdtr(least - 1, middle, share) > miss else (low, middle)
+    return high

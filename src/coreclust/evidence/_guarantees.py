@@ -75,6 +75,9 @@ class Guarantee:
         The guarantee as a sentence, with the fields ``{confidence}`` and ``{least}``.
     passes_anytime : callable
         As `passes`, for a number of resamples that was chosen by looking at the results.
+    nested : bool
+        Whether the confidence is about new data: the share of draws of the data in whose resamples
+        a pair must reach ``1 - alpha``. `passes` is then not used.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Guarantee:
     per_pair: bool
     promise: str
     passes_anytime: Bound = sequence_bound
+    nested: bool = False
 
 
 #: The values of `guarantee`.
@@ -102,5 +106,12 @@ GUARANTEES = {
         per_pair=True,
         promise="Any two items of one core, taken by themselves, get the same label with a "
         "probability of at least {least}, with {confidence} confidence.",
+    ),
+    "new-data": Guarantee(
+        exact_bound,
+        per_pair=True,
+        promise="In {confidence} of simulated new datasets, drawn from these data, any two items "
+        "of one core get the same label with an estimated probability of at least {least}.",
+        nested=True,
     ),
 }

@@ -31,6 +31,7 @@ class Labeling(NamedTuple):
     ensemble: LabelEnsemble  # without the resamples that failed on every try
     errors: list[str]
     models: list[Any]  # empty, or one model per resample in the ensemble
+    failed: tuple[int, ...] = ()  # positions of those that failed
 
     @property
     def n_tried(self) -> int:

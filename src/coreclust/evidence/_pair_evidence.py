@@ -161,6 +161,23 @@ class CountedPairs:
         """Mark no items, so that all pairs are compared."""
         return np.zeros(self.n_items, dtype=bool)
 
+    def connectable_items(self, table: Table) -> Mask:
+        enough = table[self.seen] >= 0
+        np.fill_diagonal(enough, False)
+        return np.asarray(enough.any(axis=1))
+
+    def twins(self, table: Table) -> tuple[Items, NDArray[np.int64]]:
+        """Find no twins, because the counts of two items are never known to be the same."""
+        return np.arange(self.n_items), np.ones(self.n_items, dtype=np.int64)
+
+    def fill_edges(self, table: Table, items: Items, begin: int, bits: NDArray[np.uint64]) -> None:
+        for a in range(begin, items.size):
+            free = np.flatnonzero(~self._conflicts(table, items[a], items[:a]))
+            for row, bit in ((np.full_like(free, a), free), (free, np.full_like(free, a))):
+                np.bitwise_or.at(
+                    bits, (row, bit >> 6), np.uint64(1) << (bit & 63).astype(np.uint64)
+                )
+
     def conflict_rows(self, table: Table, rows: Items, candidates: Items, limit: int) -> Rows:
         found = [candidates[self._conflicts(table, row, candidates)] for row in rows]
         conflicts = np.empty((rows.size, limit), dtype=np.int32)
@@ -171,7 +188,7 @@ class CountedPairs:
     def conflict_levels(self, tables: NDArray[np.int64], rows: Items, is_row: Mask) -> Levels:
         counts = np.zeros(rows.size, dtype=np.int64)
         others = np.empty((rows.size, self.n_items), dtype=np.int32)
-        levels = np.empty((rows.size, self.n_items), dtype=np.uint16)
+        levels = np.empty((rows.size, self.n_items), dtype=np.int32)
         every = np.arange(self.n_items)
         for place, row in enumerate(rows):
             level = np.sum([self._conflicts(table, row, every) for table in tables], axis=0)

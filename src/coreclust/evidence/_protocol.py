@@ -16,7 +16,7 @@ Mask = NDArray[np.bool_]
 Table = NDArray[np.int64]  # how often a pair may be apart, by how often it was seen
 Counts = tuple[NDArray[np.int64], NDArray[np.int64]]  # together and seen
 Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
-Levels = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]
+Levels = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
 
 
 class PairCounts(Protocol):
@@ -28,6 +28,23 @@ class PairCounts(Protocol):
 
     def steady_items(self, table: Table) -> Mask:
         """Mark items that are certain to have no conflicts with each other."""
+
+    def connectable_items(self, table: Table) -> Mask:
+        """Mark items that were seen often enough to be an edge with some other item."""
+
+    def twins(self, table: Table) -> tuple[Items, NDArray[np.int64]]:
+        """Find items that have the same conflicts as another because their labels are the same.
+
+        Returns for each item the first item with the same labels, and for each first item how many
+        of its twins can be in one core: all of them or, if they are in conflict, one.
+        """
+
+    def fill_edges(self, table: Table, items: Items, begin: int, bits: NDArray[np.uint64]) -> None:
+        """Set the bits of the pairs of `items` without a conflict.
+
+        Only pairs of an item from place `begin` on and an earlier one are compared. Bit b of
+        ``bits[a]``, and bit a of ``bits[b]``, is set if items a and b are not in conflict.
+        """
 
     def conflict_rows(self, table: Table, rows: Items, candidates: Items, limit: int) -> Rows:
         """List the candidates that each of `rows` is in conflict with.

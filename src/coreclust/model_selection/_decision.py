@@ -48,6 +48,21 @@ def _log_odds(share: NDArray[np.float64], n_items: int) -> NDArray[np.float64]:
     return np.log((count + 0.5) / (n_items - count + 0.5))
 
 
+def p_text(p: float, level: float) -> str:
+    """Return a p-value, with enough digits to see on which side of the level it is.
+
+    >>> p_text(0.0104, 0.01), p_text(0.24, 0.01), p_text(1e-5, 0.01)
+    ('= 0.0104', '= 0.24', '< 0.001')
+    """
+    if p < 0.001 <= level:
+        return "< 0.001"
+    for digits in range(2, 18):
+        text = f"{p:.{digits}g}"
+        if (float(text) <= level) == (p <= level):
+            break
+    return f"= {text}"
+
+
 def decide(
     ks: NDArray[np.int64],
     measured: dict[str, NDArray[np.float64]],
@@ -71,21 +86,23 @@ def decide(
             "mean_jaccard": f"the mean Jaccard similarity is {ours:.2f}, {theirs:.2f}",
             "ambiguous_pairs": f"{percent(ours)} of pairs are ambiguous, {percent(theirs)}",
         }[criterion]
-        p = p_value[at]
-        return f"{what} without structure; p {'< 0.001' if p < 0.001 else f'= {p:.2g}'}"
+        return f"{what} without structure; p {p_text(float(p_value[at]), level)}"
 
     if eligible.any():
         best = int(np.where(eligible, gain, -np.inf).argmax())
         text = f"{ks[best]} clusters: they are stable beyond chance ({compared(best)})"
-        others = ks[eligible & (np.arange(ks.size) != best)].tolist()
+        others = ", ".join(map(str, ks[eligible & (np.arange(ks.size) != best)].tolist()))
+        shaky = ", ".join(map(str, ks[surprising & ~eligible].tolist()))
         if others:
-            names = ", ".join(map(str, others))
-            return int(ks[best]), f"{text}, by the largest margin; so are those at k = {names}."
-        shaky = ks[surprising & ~eligible].tolist()
+            text += f", by the largest margin; so are those at k = {others}"
         if shaky:
-            names = ", ".join(map(str, shaky))
-            return int(ks[best]), f"{text}; so are those at k = {names}, but too many are weak."
-        return int(ks[best]), f"{text}{'; no other k tried is' if ks.size > 1 else ''}."
+            also, too_many = (
+                ("; so are those", "too many") if not others else (", and those", "there too many")
+            )
+            text += f"{also} at k = {shaky}, but {too_many} are weak"
+        if ks.size > 1 and not (others or shaky):
+            text += "; no other k tried is"
+        return int(ks[best]), f"{text}."
     if surprising.any():
         best = int(np.where(surprising, gain, -np.inf).argmax())
         return None, (

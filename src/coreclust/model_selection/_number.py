@@ -56,6 +56,8 @@ class ClusterNumber:
         The criterion, and the kind of null data.
     n_items, n_items_given : int
         The number of items used, and the number of items of X.
+    level : float
+        The largest p-value at which a k is more stable than chance.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class ClusterNumber:
     null: str
     n_items: int
     n_items_given: int
+    level: float = 0.01
 
     @property
     def stable(self) -> bool:
@@ -263,7 +266,7 @@ def select_n_clusters(
     gain, p_value = gains(*shares, len(items), less_is_better=CRITERIA[criterion])
     compared = (ks, measured, null_measures, gain, p_value)
     chosen, reason = decide(*compared, criterion=criterion, level=level, most=max_weak)
-    return ClusterNumber(chosen, reason, *compared, criterion, null, len(items), len(data))
+    return ClusterNumber(chosen, reason, *compared, criterion, null, len(items), len(data), level)
 
 
 def _factory(estimator: Any) -> Callable[[int], Any]:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coreclust import __version__
 from coreclust._inspection.closest import closest_clusters
+from coreclust._inspection.diagnosis import Diagnosis
 from coreclust._inspection.path import CorePath, path_to_draw, reachable_alphas
 from coreclust._inspection.verdict import cluster_name
 from coreclust._utils.frames import is_pandas_frame
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from coreclust.core_clustering import CoreClustering
 
 MAX_ITEMS = 10_000
+MAX_PAIRS = 20  # pairs of clusters in a table
 MAX_TEXT = 200  # characters in the id of an item or the name of a cluster
 _MAX_EXACT = 2**53  # larger whole numbers are not exact in JavaScript
 
@@ -183,6 +185,21 @@ def cluster_rows(fitted: CoreClustering) -> list[dict[str, Any]]:
             "optimal": core.optimal,
         }
         for place, (core, share) in enumerate(zip(fitted.cores_, together, strict=True))
+    ]
+
+
+def pair_rows(diagnosis: Diagnosis) -> list[dict[str, Any]]:
+    """Return the rows of the table of pairs: those not shown to be two, then the closest."""
+    order = ["shown_two", "together", "p_value"]
+    pairs = diagnosis.pairs.sort_values(order, ascending=[True, False, False], kind="stable")
+    return [
+        {
+            "names": [clean(shorten(row[name])) for name in ("cluster_1", "cluster_2")],
+            "together": None if math.isnan(row["together"]) else row["together"],
+            "p_value": None if math.isnan(row["p_value"]) else row["p_value"],
+            "shown_two": row["shown_two"],
+        }
+        for row in pairs.head(MAX_PAIRS).to_dict("records")
     ]
 
 

@@ -106,6 +106,7 @@ def report_html(
     environment, bundle = _libraries()
     items = content.shown_items(fitted)
     path = content.report_path(fitted)
+    diagnosis = fitted.diagnose(X)
     data = content.chart_data(fitted, path, layout, names, items)
     data |= {"markers": _MARKERS, "nColors": len(COLORS)}
     n_cut = sum(isinstance(names[i], str) and len(names[i]) > content.MAX_TEXT for i in items)
@@ -116,6 +117,9 @@ def report_html(
         explanation=content.clean(explanation(fitted)),
         fitted=fitted,
         clusters=content.cluster_rows(fitted),
+        findings=[content.clean(sentence) for sentence in diagnosis.sentences],
+        pairs=content.pair_rows(diagnosis),
+        n_pairs=len(diagnosis.pairs),
         alphas=data["alphas"],
         place=data["fitted"],
         layout=layout,

@@ -6,6 +6,7 @@ import math
 from numbers import Integral, Real
 from typing import Any
 
+from coreclust._utils.normal import stretch, unstretch_slope
 from coreclust.resampling._bootstrap import Bootstrap
 from coreclust.resampling._protocol import PlainScheme, Scheme
 
@@ -53,7 +54,8 @@ def required_resamples(
 
     A pair with probability ``1 - alpha`` must be seen ``N = alpha (1 - alpha) / sigma**2`` times
     for a standard error of sigma. A bootstrap contains both items with a probability of about 0.4,
-    so N is divided by that.
+    so N is divided by that. For a :class:`Subsample`, the standard error is that of the bootstrap
+    probability that corresponds to the share of subsamples.
 
     Parameters
     ----------
@@ -89,4 +91,12 @@ def required_resamples(
     share = scheme.pair_share(n_items or _MANY)
     if share == 0:
         raise ValueError(f"resampling={scheme!r} never labels two of {n_items} items together.")
-    return math.ceil(alpha * (1 - alpha) / sigma**2 / share - 1e-9)
+    factor = 1 / scheme.spread(n_items or _MANY)
+    resampled = stretch(alpha, factor)
+    error = sigma / unstretch_slope(alpha, factor)
+    if min(resampled, 1 - resampled, error**2) == 0:
+        raise ValueError(
+            f"resampling={scheme!r} draws so many of the items that resamples hardly differ; draw "
+            "a smaller share."
+        )
+    return math.ceil(resampled * (1 - resampled) / error**2 / share - 1e-9)

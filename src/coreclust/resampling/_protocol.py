@@ -69,6 +69,15 @@ class Scheme:
         labeled = ((trials > 0) == (self.label == "drawn")).sum(axis=1)
         return float((labeled * (labeled - 1)).mean() / (n * (n - 1)))
 
+    def spread(self, n_units: int) -> float:
+        """Return how much the clusterings of resamples vary, relative to those of the bootstrap.
+
+        It is a ratio of standard deviations. Shares of resamples are compared with the threshold
+        that corresponds to ``1 - alpha`` at this spread, so that alpha has the same meaning for
+        all schemes. By default 1: the shares are compared with ``1 - alpha`` itself.
+        """
+        return 1.0
+
     def check(self, n_units: int) -> None:
         """Raise an error if resamples of `n_units` rows or groups cannot be drawn."""
 
@@ -105,7 +114,7 @@ class PlainScheme(Scheme):
         self.label = check_label(getattr(plain, "label", Scheme.label))
         for name in ("draws", "repeats", "moves_items", "fits_reference"):
             setattr(self, name, getattr(plain, name, getattr(Scheme, name)))
-        for name in ("pair_share", "move", "draw_items"):
+        for name in ("pair_share", "spread", "move", "draw_items"):
             if callable(getattr(plain, name, None)):
                 setattr(self, name, getattr(plain, name))
 

@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 from coreclust.resampling._draws import count_distinct, draw_distinct, seed_word, seed_words
 from coreclust.resampling._protocol import Scheme, check_label
 
+# Clusterings of less than a fifth of the items also differ for other reasons than the noise of
+# drawing, so the threshold is not lowered any further.
+_MOST_SPREAD = 2.0
+
 
 class Subsample(Scheme):
     """Draw some of the items without replacement.
@@ -25,11 +29,33 @@ class Subsample(Scheme):
         every fit is bounded.
     label : {"drawn", "all", "oob"}, default="drawn"
         As for :class:`Bootstrap`.
+    rescale : bool, default=True
+        Whether to correct the threshold for the share of the items that is drawn; see Notes. False
+        compares the share of resamples in which a pair is together with ``1 - alpha`` itself.
 
     Notes
     -----
-    A clustering of fewer items varies more, so with half of the items or fewer, cores are smaller
-    than with the bootstrap. With 80 %, the resamples are more similar, and cores are larger.
+    The more items are drawn, the more similar are the resamples. The border between two clusters
+    varies ``sqrt((1 - f) / f)`` times as much in subsamples of a share f as in bootstrap resamples:
+    just as much with f = 0.5, and half as much with f = 0.8. If its position is normal, a
+    probability of ``1 - alpha`` in bootstrap resamples corresponds to
+    ``Phi(Phi^-1(1 - alpha) sqrt(f / (1 - f)))`` in subsamples, where Phi is the normal distribution
+    function. For alpha = 0.1 this is 0.74 with f = 0.2, 0.9 with f = 0.5 and 0.995 with f = 0.8.
+    Pairs are compared with this threshold, so that alpha has the same meaning for every f and for
+    the bootstrap. The threshold below f = 0.2 is that of 0.2.
+
+    The closer f is to 1, the more resamples are needed. For alpha = 0.1, a pair that is never apart
+    must be seen in 9 resamples with f = 0.5, in 192 with f = 0.8 and in 16,000 with f = 0.9.
+    :func:`required_resamples` takes this into account.
+
+    The correction is for the noise of drawing. A clusterer that finds different solutions of the
+    same data, such as k-means with a single start, varies as much at every f. For such a clusterer
+    the corrected threshold is too low below f = 0.5, and too high above. Use f = 0.5, where nothing
+    is corrected.
+
+    With a `size` and ``label="all"``, the reference clustering is also fitted to `size` items, and
+    the probability is that of fits to `size` new items. The factor is then ``sqrt(1 - f)``, which
+    is close to 1 for large data.
 
     Examples
     --------
@@ -38,12 +64,20 @@ class Subsample(Scheme):
     >>> rows = Subsample(0.25).draw(100, np.random.SeedSequence(0))
     >>> rows.size, np.unique(rows).size
     (25, 25)
+    >>> Subsample(0.5).spread(100), Subsample(0.8).spread(100)
+    (1.0, 0.5)
     """
 
     repeats = False
+    rescale = True
 
     def __init__(
-        self, fraction: float | None = None, *, size: int | None = None, label: str = "drawn"
+        self,
+        fraction: float | None = None,
+        *,
+        size: int | None = None,
+        label: str = "drawn",
+        rescale: bool = True,
     ) -> None:
         if fraction is not None and size is not None:
             raise ValueError("Pass either fraction or size, not both.")
@@ -51,9 +85,13 @@ class Subsample(Scheme):
             raise ValueError(f"fraction must be a number above 0 and below 1, got {fraction!r}.")
         if size is not None and not (isinstance(size, Integral) and size >= 2):
             raise ValueError(f"size must be a whole number of items, 2 or more, got {size!r}.")
+        if not isinstance(rescale, bool):
+            raise ValueError(f"rescale must be True or False, got {rescale!r}.")
         self.fraction = fraction
         self.size = size
         self.label = check_label(label)
+        if not rescale:  # not set by default, so that checkpoints of earlier versions stay valid
+            self.rescale = False
 
     @property
     def fits_reference(self) -> bool:  # type: ignore[override]
@@ -91,6 +129,14 @@ class Subsample(Scheme):
         size = n_drawn if self.label == "drawn" else n_units - n_drawn
         return size * (size - 1) / (n_units * (n_units - 1))
 
+    def spread(self, n_units: int) -> float:
+        if not (self.rescale and self._draws_like(Subsample)):
+            return super().spread(n_units)
+        n_drawn = self.n_drawn(n_units)
+        n_fitted = n_drawn if not self.fits_reference else n_units
+        return min(math.sqrt((n_units - n_drawn) / n_fitted), _MOST_SPREAD)
+
     def __repr__(self) -> str:
         size = f"{self.fraction or 0.5:g}" if self.size is None else f"size={self.size}"
-        return self._repr("Subsample", size)
+        text = self._repr("Subsample", size)
+        return text if self.rescale else f"{text[:-1]}, rescale=False)"

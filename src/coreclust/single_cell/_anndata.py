@@ -46,7 +46,7 @@ def core_clustering(
     key_added : str, default="core_cluster"
         The name under which the results are stored.
     resampling : scheme, default=None
-        None uses ``Subsample(0.8)``. A bootstrap is not recommended, because its duplicates are
+        None uses ``Subsample(0.5)``. A bootstrap is not recommended, because its duplicates are
         nearest neighbors of each other.
     **parameters : object
         Passed to :class:`~coreclust.CoreClustering`: alpha, n_resamples, n_jobs, random_state, …
@@ -62,14 +62,14 @@ def core_clustering(
     >>> from sklearn.datasets import load_iris
     >>> from coreclust.single_cell import Leiden, core_clustering
     >>> adata = AnnData(load_iris().data, obsm={"X_pca": load_iris().data})
-    >>> cc = core_clustering(adata, Leiden(resolution=0.5), n_resamples=20, random_state=0)
+    >>> cc = core_clustering(adata, Leiden(resolution=0.5), n_resamples=100, random_state=0)
     >>> adata.obs["core_cluster"].shape, "weak" in set(adata.obs["core_cluster"])
     ((150,), True)
     """
     X = _representation(adata, use_rep)
     cc = CoreClustering(
         Leiden() if estimator is None else estimator,
-        resampling=Subsample(0.8) if resampling is None else resampling,
+        resampling=Subsample(0.5) if resampling is None else resampling,
         **parameters,
     ).fit(X)
     names = np.asarray(cc.cluster_names_).astype(str)
