@@ -17,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from coreclust._inspection import diagnosis, display, pair
+from coreclust._inspection.audit import audit
 from coreclust._inspection.path import alpha_path, confidence_path
 from coreclust._inspection.predict import has_models, predict
 from coreclust._inspection.tables import item_table, summary
@@ -163,7 +164,6 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
       below ``1 - alpha``, passes with probability at most ``1 - confidence``.
     - *simultaneous*: with probability at least `confidence`, no pair of any core is below
       ``1 - alpha``. The allowed error is divided by the number of pairs.
-
     - *new-data*: one dataset per ten `n_resamples` is drawn from the data, with replacement, and
       resampled 64 times. A pair passes if it reaches ``1 - alpha`` in a share `confidence` of them.
 
@@ -176,8 +176,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
     A `checkpoint` continues only with the same data, estimator, resampling, groups, seed, `engine`
     and `keep_models`. Labels of more than 256 MB stay on disk.
-
-    Libraries used by the estimator run in one thread. Numpy's global generator is not seeded.
+    Libraries used by the estimator run in one thread. NumPy's global generator is not seeded.
 
     References
     ----------
@@ -366,6 +365,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
     # Reports of a fitted estimator, defined and documented in coreclust._inspection.
     alpha_path = alpha_path
+    audit = audit
     confidence_path = confidence_path
     diagnose = diagnosis.diagnose
     item_table = item_table

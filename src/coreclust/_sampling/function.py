@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 from sklearn.cluster import HDBSCAN, OPTICS
-from sklearn.utils import get_tags
 
 from coreclust._sampling.models import LABELS, EstimatorModel, one_per_item, predict_each
 from coreclust._sampling.native import takes_weights
 from coreclust._utils.blocks import BlockedItems
-from coreclust._utils.compat import number_of_items, take_items
+from coreclust._utils.compat import is_pairwise, number_of_items, take_items
 from coreclust._utils.seeds import draw_random_states
 from coreclust._utils.validation import encode_labels
 
@@ -44,7 +43,7 @@ class ClusteringFunction:
                 f"pass {estimator.__name__}(...)."
             )
         if hasattr(estimator, "get_params") and hasattr(estimator, "fit"):
-            pairwise = _is_pairwise(estimator)
+            pairwise = is_pairwise(estimator)
             _check_tied_to_items(estimator)
             if is_classifier(estimator):
                 return cls(estimator, "classifier", pairwise)
@@ -238,18 +237,6 @@ class ClusteringFunction:
             negative_is_noise=not is_classifier,
             floats=is_classifier,
         )
-
-
-def _is_pairwise(estimator: Any) -> bool:
-    """Tell whether an estimator takes a square matrix of distances or affinities."""
-    if get_tags(estimator).input_tags.pairwise:
-        return True
-    steps = getattr(estimator, "steps", None)
-    if steps:
-        return hasattr(steps[0][1], "get_params") and _is_pairwise(steps[0][1])
-    # Some estimators, such as AgglomerativeClustering, do not set the tag.
-    params = estimator.get_params(deep=False)
-    return any(params.get(name) == "precomputed" for name in ("metric", "affinity", "kernel"))
 
 
 def _check_tied_to_items(estimator: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
@@ -30,6 +30,7 @@ __all__ = [
     "check_sample_weight",
     "fit_callbacks",
     "fit_context",
+    "is_pairwise",
     "number_of_items",
     "take_items",
     "with_callbacks",
@@ -43,6 +44,21 @@ take_items = _safe_indexing
 def check_sample_weight(sample_weight: Any, X: Any) -> Any:
     """Return one weight per item, 1 by default; refuse negative weights."""
     return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+
+def is_pairwise(estimator: Any) -> bool:
+    """Tell whether an estimator takes a square matrix of distances or affinities."""
+    if get_tags(estimator).input_tags.pairwise:
+        return True
+    steps = getattr(estimator, "steps", None)
+    if steps:
+        return hasattr(steps[0][1], "get_params") and is_pairwise(steps[0][1])
+    # Some estimators, such as AgglomerativeClustering, do not set the tag.
+    params = estimator.get_params(deep=False)
+    return any(
+        isinstance(params.get(name), str) and params[name] == "precomputed"
+        for name in ("metric", "affinity", "kernel")
+    )
 
 
 def fit_callbacks(estimator: Any, X: Any, y: Any, n_subtasks: int) -> tuple[Any, Any]:
