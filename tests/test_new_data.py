@@ -11,6 +11,7 @@ from coreclust import CoreClustering, LabelEnsemble, core_clusters
 from coreclust.cluster import KMeans
 from coreclust.evidence._nested import NestedEnsemble
 from coreclust.resampling import Bootstrap, SmoothedBootstrap, Subsample
+from coreclust.resampling._nested import Nested
 
 IRIS = load_iris().data
 SETTINGS = {"guarantee": "new-data", "confidence": 0.9, "random_state": 0}
@@ -142,3 +143,32 @@ def test_a_slow_estimator_is_announced(monkeypatch):
 def test_subsamples_of_draws():
     fitted = fit(resampling=Subsample(0.5), confidence=0.6)
     assert (fitted.labels_ >= 0).sum() > 50
+
+
+def test_schemes_without_copies_get_draws_without_copies():
+    def label(Z):
+        assert len(np.unique(Z, axis=0)) == len(Z)
+        return (Z[:, 0] > 0).astype(int)
+
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    settings = {"guarantee": "new-data", "confidence": 0.5, "n_resamples": 120, "random_state": 0}
+    fitted = CoreClustering(label, resampling=Subsample(0.5), **settings).fit(X)
+    assert fitted.n_dropped_resamples_ == 0
+    seen = (fitted.ensemble_.labels != LabelEnsemble.ABSENT).reshape(80, -1, 64)
+    assert (seen.any(axis=2).sum(axis=0) == 40).all()
+    assert (seen.sum(axis=0) == 20).all()
+
+
+def test_the_spread_of_halves_is_that_of_averages():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    scheme = Nested(Subsample(0.5))
+    means = [
+        x[scheme.draw(400, np.random.SeedSequence(5, spawn_key=(b, 0)))].mean()
+        for b in range(64 * 60)
+    ]
+    within = np.array(means).reshape(60, 64).std(axis=1, ddof=1)
+    # 60 draws of 64 resamples: the standard error of this ratio is below 2 %.
+    assert within.mean() / (x.std() / 20) == pytest.approx(scheme.spread(400), rel=0.07)
+    assert Nested(Subsample(0.5, rescale=False)).spread(400) == 1.0
+    assert Nested(Bootstrap()).spread(400) == 1.0

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from coreclust._utils.constants import RESAMPLES_PER_DRAW
 from coreclust.resampling._bootstrap import Bootstrap
 from coreclust.resampling._protocol import Scheme
+from coreclust.resampling._subsample import MOST_SPREAD, Subsample
 
 _OUTER = 1 << 30  # the purpose of the seeds of a draw; those of resamples are small numbers
+_HALVES = Subsample(0.5)
 
 
 class Nested(Scheme):
-    """Draw new data from the data with replacement, and resample each draw 64 times.
+    """Draw new data from the data, and resample each draw 64 times.
 
     A draw imitates new data of the same kind, so that the variation between draws shows what would
-    be different with new data. Resamples 0 to 63 belong to the first draw, the next 64 to the
-    second one, and so on.
+    be different with new data. It has as many items as the data, drawn with replacement. If the
+    scheme draws no copies, copies may do harm, and a draw is half of the items, which varies as
+    much. Resamples 0 to 63 belong to the first draw, the next 64 to the second one, and so on.
 
     Parameters
     ----------
@@ -38,24 +43,31 @@ class Nested(Scheme):
     def __init__(self, scheme: Scheme) -> None:
         self.scheme = scheme
         self.label = scheme.label
-        self.repeats = True
         self.fits_reference = scheme.fits_reference
+        # Estimators that are fitted to small parts of large data hardly meet copies.
+        self.repeats = scheme.repeats or scheme.fits_reference
 
     def draw(self, n_units: int, seeds: np.random.SeedSequence) -> NDArray[np.int64]:
         outer = self._outer(n_units, seeds)
-        return outer[self.scheme.draw(n_units, seeds)]
+        return outer[self.scheme.draw(outer.size, seeds)]
 
     def spread(self, n_units: int) -> float:
-        return self.scheme.spread(n_units)
+        if self.repeats:
+            return self.scheme.spread(n_units)
+        spread = self.scheme.spread(_HALVES.n_drawn(n_units))
+        if not getattr(self.scheme, "rescale", True):
+            return spread
+        return min(math.sqrt(2) * spread, MOST_SPREAD)  # clusterings of half the items vary more
 
     def check(self, n_units: int) -> None:
-        self.scheme.check(n_units)
+        self.scheme.check(n_units if self.repeats else _HALVES.n_drawn(n_units))
 
     def _outer(self, n_units: int, seeds: np.random.SeedSequence) -> NDArray[np.int64]:
         """Return the items of the draw that a resample belongs to."""
         resample = seeds.spawn_key[0] if seeds.spawn_key else 0
         key = (resample // RESAMPLES_PER_DRAW, _OUTER)
-        return Bootstrap().draw(n_units, np.random.SeedSequence(seeds.entropy, spawn_key=key))
+        outer = Bootstrap() if self.repeats else _HALVES
+        return outer.draw(n_units, np.random.SeedSequence(seeds.entropy, spawn_key=key))
 
     def __repr__(self) -> str:
         return f"Nested({self.scheme!r})"

@@ -13,7 +13,7 @@ from coreclust.resampling._protocol import Scheme, check_label
 
 # Clusterings of less than a fifth of the items also differ for other reasons than the noise of
 # drawing, so the threshold is not lowered any further.
-_MOST_SPREAD = 2.0
+MOST_SPREAD = 2.0
 
 
 class Subsample(Scheme):
@@ -134,7 +134,7 @@ class Subsample(Scheme):
             return super().spread(n_units)
         n_drawn = self.n_drawn(n_units)
         n_fitted = n_drawn if not self.fits_reference else n_units
-        return min(math.sqrt((n_units - n_drawn) / n_fitted), _MOST_SPREAD)
+        return min(math.sqrt((n_units - n_drawn) / n_fitted), MOST_SPREAD)
 
     def __repr__(self) -> str:
         size = f"{self.fraction or 0.5:g}" if self.size is None else f"size={self.size}"
