@@ -310,6 +310,7 @@ def test_summary_counts(blobs):
         "all_together",
         "upper_bound",
         "optimal",
+        "finding",
     ]
     assert (table["n_items"] == table.n_core + table.n_weak).all()
     assert table["n_items"].sum() == 60

@@ -37,8 +37,10 @@ def cut_with_margins(trial: Trial, store: Results) -> dict[str, list[int]]:
     Returns
     -------
     cuts : dict from str to list of int
-        By alpha, as text for JSON.
+        By alpha, as text for JSON; empty for designs without the bootstrap.
     """
+    if DESIGNS[trial.design].scheme != "bootstrap":
+        return {}
     names = [f"{alpha:g}" for alpha in ALPHAS]
     kept = store.get(_Kept(trial))
     if isinstance(kept, dict) and set(kept) == set(names):

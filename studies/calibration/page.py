@@ -7,8 +7,15 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from studies.calibration.designs import DESIGNS, Design
+from studies.calibration.designs import DESIGNS
 from studies.calibration.margins import ALPHAS
+from studies.calibration.new_data import (
+    audit_table,
+    fraction_table,
+    merge_table,
+    new_data_table,
+)
+from studies.calibration.numbers import percent
 from studies.calibration.plots import ALL_DESIGNS, RULE_TITLES, SCHEME_TITLES
 from studies.calibration.summary import BAR_EACH, BAR_POOLED, BAR_SIZE, SLACK, Summary, Tally
 from studies.paper.cells import listed_versions
@@ -17,6 +24,9 @@ from studies.paper.render import markdown_grid
 #: The names of the blocks, in the order of the page.
 BLOCKS = (
     "in short",
+    "new data",
+    "audit",
+    "merge test",
     "picture: shares",
     "tables by rule",
     "picture: sizes",
@@ -24,12 +34,14 @@ BLOCKS = (
     "margins",
     "tables by scheme",
     "picture: schemes",
+    "fractions",
     "what was run",
     "check of the truth",
 )
 
 # The scheme and the rule that have to reach the bars.
 _STRICT = ("bootstrap", "simultaneous")
+_LISTED = 5  # datasets of a design that misses a bar
 
 _CAPTIONS = {
     "shares": "Share of the core pairs that truly meet the guarantee, by rule, with Bootstrap(). "
@@ -57,8 +69,12 @@ def build_blocks(summary: Summary, pictures: Mapping[str, str]) -> dict[str, str
         Markdown by the name of the block, without pictures that were not drawn, and without
         margins if the results have none.
     """
-    has_margins = "margins" in summary.results[0]
+    has_margins = any(result.get("margins") for result in summary.results)
     blocks = {
+        "new data": new_data_table(summary),
+        "audit": audit_table(summary),
+        "merge test": merge_table(summary),
+        "fractions": fraction_table(summary),
         "in short": "\n".join(_in_short(summary)),
         "tables by rule": "\n\n".join(_rule_tables(summary)),
         "missed bars": "\n".join(_missed_bars(summary)),
@@ -72,15 +88,6 @@ def build_blocks(summary: Summary, pictures: Mapping[str, str]) -> dict[str, str
     return {name: blocks[name] for name in BLOCKS if name in blocks}
 
 
-def percent(share: float) -> str:
-    """Return a share in percent; only a share of exactly 1 is 100 %."""
-    digits = 1 if share < 0.999 or share >= 1 else 2
-    text = f"{100 * share:.{digits}f}"
-    if share < 1 and float(text) >= 100:
-        text = "99.99"
-    return f"{text} %".replace("100.0 %", "100 %")
-
-
 def _bar(summary: Summary) -> float:
     return 1 - float(summary.results[0]["alpha"])
 
@@ -92,7 +99,7 @@ def _title(name: str | None) -> str:
 def _in_short(summary: Summary) -> Iterator[str]:
     pooled = summary.tally(*_STRICT)
     paper = summary.tally("bootstrap", "paper")
-    names = summary.designs
+    names = summary.designs_with("bootstrap")
     low = [name for name in names if summary.tally(*_STRICT, name).nearly < BAR_EACH]
     small = [name for name in names if summary.tally(*_STRICT, name).size < BAR_SIZE]
     verdict = "reached" if pooled.nearly >= BAR_POOLED else "missed"
@@ -139,7 +146,7 @@ def _rule_tables(summary: Summary) -> Iterator[str]:
     for title, text in columns.items():
         header = ["design", "paper", "per pair", "simultaneous"]
         lines = []
-        for name in [*summary.designs, None]:
+        for name in [*summary.designs_with("bootstrap"), None]:
             tallies = [summary.tally("bootstrap", rule, name) for rule in RULE_TITLES]
             lines.append([_title(name), *map(text, tallies)])
             if title == "Weak fraction":
@@ -151,7 +158,7 @@ def _rule_tables(summary: Summary) -> Iterator[str]:
 
 
 def _missed_bars(summary: Summary) -> Iterator[str]:
-    tallies = {name: summary.tally(*_STRICT, name) for name in summary.designs}
+    tallies = {name: summary.tally(*_STRICT, name) for name in summary.designs_with("bootstrap")}
     pooled = summary.tally(*_STRICT)
     found = [
         *(_low(summary, name, tally) for name, tally in tallies.items() if tally.nearly < BAR_EACH),
@@ -173,7 +180,8 @@ def _missed_bars(summary: Summary) -> Iterator[str]:
 
 
 def _low(summary: Summary, name: str, tally: Tally) -> str:
-    shares = [percent(each.nearly) for each in summary.tallies(*_STRICT, name)]
+    lowest = sorted(each.nearly for each in summary.tallies(*_STRICT, name))[:_LISTED]
+    shares = [percent(share) for share in lowest]
     others = [
         f"{title} {percent(summary.tally(scheme, _STRICT[1], name).nearly)}"
         for scheme, title in SCHEME_TITLES.items()
@@ -181,9 +189,9 @@ def _low(summary: Summary, name: str, tally: Tally) -> str:
     ]
     paper = summary.tally("bootstrap", "paper", name)
     return (
-        f"- **{_title(name)}: {percent(tally.nearly)}** (by dataset: {', '.join(shares)}), the "
-        f"worst pair at {tally.worst:.3f}. The paper's rule: {percent(paper.nearly)}, the worst "
-        f"pair at {paper.worst:.3f}. Other schemes: {', '.join(others)}."
+        f"- **{_title(name)}: {percent(tally.nearly)}** (lowest datasets: {', '.join(shares)}), "
+        f"the worst pair at {tally.worst:.3f}. The paper's rule: {percent(paper.nearly)}, the "
+        f"worst pair at {paper.worst:.3f}. Other schemes: {', '.join(others)}."
     )
 
 
@@ -191,7 +199,7 @@ def _margin_table(summary: Summary) -> Iterator[str]:
     names = [f"{alpha:g}" for alpha in ALPHAS]
     lines = []
     reached = dict.fromkeys(names, 0)
-    for design in [*summary.designs, None]:
+    for design in [*summary.designs_with("bootstrap"), None]:
         line = [_title(design)]
         for name in names:
             tally = summary.tally("bootstrap", f"alpha={name}", design)
@@ -207,7 +215,7 @@ def _margin_table(summary: Summary) -> Iterator[str]:
     counts = ", ".join(f"{count} at {name}" for name, count in reached.items())
     yield (
         f"Designs that reach both {100 * BAR_EACH:g} % of the pairs and {100 * BAR_SIZE:g} % of "
-        f"the size: {counts}, of {len(summary.designs)}."
+        f"the size: {counts}, of {len(summary.designs_with('bootstrap'))}."
     )
 
 
@@ -238,7 +246,7 @@ def _what_was_run(summary: Summary) -> Iterator[str]:
         lines.append(
             [
                 design.title,
-                _distribution(design),
+                design.mixture.describe(),
                 str(design.mixture.n_features),
                 str(design.n_items),
                 f"{design.algorithm}, k = {design.n_clusters}",
@@ -263,14 +271,6 @@ def _what_was_run(summary: Summary) -> Iterator[str]:
             ),
         ]
     )
-
-
-def _distribution(design: Design) -> str:
-    mixture = design.mixture
-    kind = "normal" if mixture.degrees is None else f"t with {mixture.degrees} degrees of freedom"
-    shares = ", ".join(f"{100 * weight:.0f}" for weight in mixture.weights)
-    equal = len(set(mixture.weights)) == 1
-    return f"3 groups, {kind}, {mixture.side:g} apart" + ("" if equal else f", {shares} %")
 
 
 def _check_of_truth(summary: Summary) -> Iterator[str]:

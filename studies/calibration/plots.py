@@ -101,7 +101,7 @@ def _dots(
 ) -> Any:
     from matplotlib.figure import Figure
 
-    rows: list[str | None] = [*summary.designs, None]
+    rows: list[str | None] = [*summary.designs_with("bootstrap"), None]
     titles = [ALL_DESIGNS if name is None else DESIGNS[name].title for name in rows]
     # Without pyplot there is nothing to close, and no display is needed.
     figure = Figure(figsize=(9.0, 1.6 + 0.34 * len(rows)), layout="constrained", dpi=_DPI)

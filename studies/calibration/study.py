@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from coreclust._utils.files import write_bytes
-from studies.calibration.designs import DESIGNS
+from studies.calibration.designs import DESIGNS, Design
 from studies.calibration.margins import cut_with_margins
 from studies.calibration.page import BLOCKS, build_blocks
 from studies.calibration.plots import PLOTS
@@ -18,8 +18,6 @@ from studies.calibration.trials import Trial, run_trial, stored_trial
 from studies.pages import assemble, check_page, update_page
 from studies.paper.cells import Results
 from studies.paper.figures import to_png
-
-N_REPETITIONS = 5
 
 
 @dataclass(frozen=True)
@@ -50,11 +48,11 @@ def plan_trials(
     ----------
     designs : sequence of str, default=None
         Names in :data:`~studies.calibration.designs.DESIGNS`; None for all of them, or with
-        `quick` for those of k-means with at most 100 items.
+        `quick` for the old ones of k-means with at most 100 items.
     quick : bool, default=False
         Whether to use fewer datasets and a rough truth.
     repetitions : int, default=None
-        Datasets per design; None for 5, or 1 with `quick`.
+        Datasets per design; None for 20 (5 of Leiden), or 1 with `quick`.
     seed : int, default=0
 
     Returns
@@ -71,7 +69,7 @@ def plan_trials(
         names = [
             name
             for name, design in DESIGNS.items()
-            if not quick or (design.n_items <= 100 and design.can_predict)
+            if not quick or (design.old and design.n_items <= 100 and design.can_predict)
         ]
     else:
         unknown = [name for name in designs if name not in DESIGNS]
@@ -82,13 +80,20 @@ def plan_trials(
         names = [name for name in DESIGNS if name in designs]
     if repetitions is not None and repetitions < 1:
         raise ValueError(f"repetitions must be 1 or more, got {repetitions}.")
-    usual, n_truth = (1, 200) if quick else (N_REPETITIONS, 2000)
-    n_repetitions = usual if repetitions is None else repetitions
+    planned = {name: repetitions or (1 if quick else DESIGNS[name].n_datasets) for name in names}
     return [
-        Trial(name, repetition, n_truth=n_truth, seed=seed)
-        for repetition in range(n_repetitions)
+        Trial(name, repetition, n_truth=_n_truth(DESIGNS[name], quick), seed=seed)
+        for repetition in range(max(planned.values(), default=0))
         for name in names
+        if repetition < planned[name]
     ]
+
+
+def _n_truth(design: Design, quick: bool) -> int:
+    """Return the number of resamples per pair; those of Leiden take the longest."""
+    if quick:
+        return 200
+    return 400 if design.algorithm == "Leiden" else 2000
 
 
 def calibrate(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coreclust._inspection.audit import ratio_of_sums
 from studies.calibration.designs import DESIGNS
 from studies.calibration.trials import all_cuts
 from studies.calibration.truth import Truth, cluster_pairs, in_bands
@@ -141,6 +142,10 @@ class Summary:
         found = {entry.design for entry in self.entries}
         return [name for name in DESIGNS if name in found]
 
+    def designs_with(self, scheme: str) -> list[str]:
+        """Return the designs on which a scheme was run."""
+        return [name for name in self.designs if self.has(name, scheme)]
+
     def has(self, design: str | None, scheme: str) -> bool:
         """Whether a scheme was run on a design; None for any design."""
         return any(
@@ -161,8 +166,32 @@ class Summary:
 
     def mean_nearly(self, scheme: str, rule: str) -> float:
         """Return the share of pairs that nearly meet 1 - alpha, averaged over the designs."""
-        names = [name for name in self.designs if self.has(name, scheme)]
+        names = self.designs_with(scheme)
         return float(np.mean([self.tally(scheme, rule, name).nearly for name in names]))
+
+    def nearly_with_error(
+        self, scheme: str, rule: str, design: str, *, flagged: bool | None = None
+    ) -> tuple[float, float]:
+        """Return the share of pairs that nearly meet 1 - alpha, and its error over datasets.
+
+        `flagged` keeps only datasets in which some (or no) clusters are not shown to be two. Both
+        numbers are NaN if there are no core pairs, and the error if there is one dataset.
+        """
+        kept = {
+            result["repetition"]
+            for result in self.results
+            if result["design"] == design and flagged in (None, result["n_doubtful"] > 0)
+        }
+        tallies = [
+            entry.tally
+            for entry in self.entries
+            if (entry.scheme, entry.rule, entry.design) == (scheme, rule, design)
+            and entry.repetition in kept
+        ]
+        nearly = np.array([[tally.n_nearly] for tally in tallies], dtype=float).reshape(-1, 1)
+        pairs = np.array([[tally.n_pairs] for tally in tallies], dtype=float).reshape(-1, 1)
+        share, error = ratio_of_sums(nearly, pairs)
+        return float(share[0]), float(error[0])
 
 
 def summarize(results: Sequence[dict[str, Any]]) -> Summary:

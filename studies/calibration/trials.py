@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 import zlib
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -32,6 +33,11 @@ SCHEMES: dict[str, Bootstrap | Subsample] = {
     "all": Bootstrap(label="all"),
     "subsample": Subsample(0.5),
 }
+
+#: Confidences of the rule for new data, and fractions of subsamples with their resamples.
+NEW_DATA = (0.95, 0.9)
+FRACTIONS = {0.2: 2000, 0.35: 2000, 0.5: 2000, 0.65: 2000, 0.8: 4000, 0.9: 25_000}
+N_DRAWS = 10  # of the audit
 
 _DATA, _CORES, _TRUTH = range(3)  # purposes of random numbers
 
@@ -85,12 +91,14 @@ def cores_seed(trial: Trial) -> int:
 
 def schemes_of(design: Design) -> list[str]:
     """Return the schemes that the clustering function of a design allows."""
+    if design.scheme == "subsample":
+        return ["subsample"]
     return [name for name, scheme in SCHEMES.items() if design.can_predict or scheme.label != "all"]
 
 
 def exact_pairs(design: Design) -> tuple[int | None, int]:
     """Return for how many pairs to run Algorithm 2, in the bands and outside."""
-    return (30_000 // design.n_items if design.can_predict else None), 40
+    return (10_000 // design.n_items if design.can_predict else None), 10
 
 
 def all_cuts(cuts: dict[str, dict[str, list[int]]]) -> list[list[int]]:
@@ -107,27 +115,27 @@ def run_trial(trial: Trial) -> dict[str, Any]:
         Ready for JSON: the fields of the trial, `alpha`, `confidence`, `reference` (the
         cluster of each item), `cuts` (the core of each item, by scheme and rule), `oracle`
         (the core of each item, cut from the truth), `truth` (counts for the pairs of
-        :func:`~studies.calibration.truth.cluster_pairs`), `optimal`, `seconds` and
-        `versions`.
+        :func:`~studies.calibration.truth.cluster_pairs`), `audit` (the predicted share and its
+        standard error), `n_doubtful` (pairs of clusters not shown to be two), `optimal`,
+        `seconds` and `versions`.
     """
     design = DESIGNS[trial.design]
     X = draw_data(trial)
     begin = time.perf_counter()
     cuts: dict[str, dict[str, list[int]]] = {}
     cores: list[Core] = []
+    fits: dict[str, CoreClustering] = {}
     for name in schemes_of(design):
-        cc = CoreClustering(
-            design.estimator(),
-            alpha=ALPHA,
-            n_resamples=trial.n_resamples,
-            resampling=SCHEMES[name],
-            random_state=cores_seed(trial),
-        ).fit(X)
-        answers = {rule: cc.recut(**changes) for rule, changes in RULES.items()}
+        fits[name] = _fit(trial, X, resampling=SCHEMES[name], n_resamples=trial.n_resamples)
+        answers = {rule: fits[name].recut(**changes) for rule, changes in RULES.items()}
         cuts[name] = {rule: answer.labels_.tolist() for rule, answer in answers.items()}
         cores += [core for answer in answers.values() for core in answer.cores_]
+    cuts["new-data"] = cut_for_new_data(trial, X)
+    cuts.update(cut_subsamples(trial, X))
     # All schemes have the same reference, because they share the seed.
-    reference = cc.reference_labels_
+    main = fits[design.scheme].recut(**RULES["simultaneous"])
+    reference = main.reference_labels_
+    audit = main.audit(X, n_draws=N_DRAWS)
     max_exact, n_checks = exact_pairs(design)
     truth = find_truth(
         design,
@@ -155,10 +163,47 @@ def run_trial(trial: Trial) -> dict[str, Any]:
             "exact_pairs": truth.exact_pairs.tolist(),
             "exact": truth.exact.tolist(),
         },
+        "audit": [None if np.isnan(x) else x for x in (audit.share, audit.standard_error)],
+        "n_doubtful": int((~main.diagnose(X).pairs["shown_two"]).sum()),
         "optimal": all(core.optimal for core in [*cores, *oracle]),
         "seconds": time.perf_counter() - begin,
         "versions": versions(),
     }
+
+
+def cut_for_new_data(trial: Trial, X: NDArray[np.float64]) -> dict[str, list[int]]:
+    """Return the cores under the guarantee for new data, by confidence."""
+    design = DESIGNS[trial.design]
+    scheme = SCHEMES["all" if design.can_predict else design.scheme]
+    settings = {"guarantee": "new-data", "confidence": NEW_DATA[0]}
+    cc = _fit(trial, X, resampling=scheme, n_resamples=trial.n_resamples, **settings)
+    return {
+        f"{confidence:g}": cc.recut(confidence=confidence).labels_.tolist()
+        for confidence in NEW_DATA
+    }
+
+
+def cut_subsamples(trial: Trial, X: NDArray[np.float64]) -> dict[str, dict[str, list[int]]]:
+    """Return the cores by the estimate from subsamples of several sizes, of small data."""
+    design = DESIGNS[trial.design]
+    if not design.can_predict or design.n_items > 100:
+        return {}
+    return {
+        f"fraction {fraction:g}": {
+            "paper": _fit(
+                trial, X, resampling=Subsample(fraction, label="all"), n_resamples=n_resamples
+            ).labels_.tolist()
+        }
+        for fraction, n_resamples in FRACTIONS.items()
+    }
+
+
+def _fit(trial: Trial, X: NDArray[np.float64], **settings: Any) -> CoreClustering:
+    estimator = DESIGNS[trial.design].estimator()
+    cc = CoreClustering(estimator, alpha=ALPHA, random_state=cores_seed(trial), **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of undecided items, which the study counts as weak
+        return cc.fit(X)
 
 
 def stored_trial(results: Results, trial: Trial) -> dict[str, Any] | None:
@@ -167,5 +212,5 @@ def stored_trial(results: Results, trial: Trial) -> dict[str, Any] | None:
     given = {**asdict(trial), "alpha": ALPHA, "confidence": CONFIDENCE}
     if not isinstance(result, dict) or not given.items() <= result.items():
         return None
-    keys = ("reference", "cuts", "oracle", "truth", "optimal", "seconds", "versions")
+    keys = ("reference", "cuts", "oracle", "truth", "audit", "n_doubtful", "optimal", "seconds")
     return result if all(key in result for key in keys) else None

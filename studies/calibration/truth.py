@@ -23,8 +23,9 @@ from studies.calibration.designs import Design
 BAND = (0.80, 0.95)
 CORE_BAND = (0.70, 0.95)
 
-_CHECKS, _FRESH, _EXACT = range(3)  # purposes of random numbers
+_CHECKS, _FRESH, _EXACT, _BLOCKS = range(4)  # purposes of random numbers
 _BLOCK = 200
+_PART_TOGETHER = 12  # one of so many items of a dataset is taken from the data, see block_counts
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def find_truth(
     max_exact : int, default=None
         Largest number of pairs in :data:`BAND` (pairs of `cores`: in :data:`CORE_BAND`) for
         which to run Algorithm 2; pairs of `cores` come first. None for all pairs, also outside
-        the bands, as for clustering functions that cannot predict.
+        the bands. Clustering functions that cannot predict get :func:`block_counts` instead.
     n_checks : int, default=0
         Number of other pairs, chosen at random, for which to run Algorithm 2 as well.
     seed : int, default=0
@@ -130,7 +131,10 @@ def find_truth(
     """
     pairs = cluster_pairs(reference)
     quick = quick_counts(design, X, pairs, n_resamples, seed) if design.can_predict else None
-    if quick is None or max_exact is None:
+    if quick is None:
+        exact = block_counts(design, X, reference, n_resamples, seed)
+        return Truth(pairs, None, np.arange(len(pairs)), exact, n_resamples)
+    if max_exact is None:
         chosen = np.arange(len(pairs))
     else:
         bands = in_bands(quick / n_resamples, pairs, cores)
@@ -177,6 +181,72 @@ def exact_counts(
         labeler=dataset_labeler(estimator, X),
     )
     return counts[:, 1].astype(np.int64)
+
+
+def block_counts(
+    design: Design,
+    X: NDArray[np.float64],
+    reference: NDArray[np.int64],
+    n_resamples: int,
+    seed: int,
+) -> NDArray[np.int64]:
+    """Run Algorithm 2 for several items of a cluster at a time.
+
+    A twelfth of the items of a dataset is taken from X, at random from one cluster, and the others
+    are new. All pairs of the items taken are counted, so that far fewer clusterings are needed than
+    for one pair at a time. Each pair is counted in `n_resamples` datasets. The order is that of
+    :func:`cluster_pairs`.
+    """
+    found = []
+    for cluster, members in enumerate(_members(reference)):
+        rng = np.random.default_rng(seeds_of(seed, _BLOCKS, cluster))
+        found.append(_count_blocks(design, X, members, n_resamples, rng))
+    return np.concatenate([np.empty(0, dtype=np.int64), *found])
+
+
+def _count_blocks(
+    design: Design,
+    X: NDArray[np.float64],
+    members: NDArray[np.intp],
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """Count how often each pair of members is together, in order of the pairs."""
+    n_items, size = len(X), members.size
+    n_taken = min(max(n_items // _PART_TOGETHER, 2), size)
+    together, seen = np.zeros((2, size, size), dtype=np.int64)
+    upper = np.triu_indices(size, 1)
+    while size > 1 and seen[upper].min() < n_resamples:
+        orders = [rng.permutation(size) for _ in range(1 + _BLOCK * n_taken // size)]
+        blocks = np.concatenate(
+            [order[: size // n_taken * n_taken].reshape(-1, n_taken) for order in orders]
+        )
+        new = design.mixture.draw(len(blocks) * (n_items - n_taken), rng)
+        new = new.reshape(len(blocks), n_items - n_taken, -1)
+        datasets = np.concatenate([X[members[blocks]], new], axis=1)
+        labels = _label_first(design, datasets, n_taken, rng)
+        for block, found in zip(blocks, labels, strict=True):
+            pairs = np.ix_(block, block)
+            wanted = seen[pairs] < n_resamples
+            together[pairs] += wanted & (found[:, None] == found)
+            seen[pairs] += wanted
+    return together[upper]
+
+
+def _label_first(
+    design: Design, datasets: NDArray[np.float64], n_wanted: int, rng: np.random.Generator
+) -> Iterable[NDArray[np.int64]]:
+    """Cluster datasets, and return the labels of the first items of each."""
+    estimator = design.estimator()
+    states = rng.integers(0, 2**31 - 1, len(datasets))
+    labeler = dataset_labeler(estimator, datasets[0])
+    if labeler is not None:
+        return labeler(np.ascontiguousarray(datasets), n_wanted, states).labels
+    function = ClusteringFunction.of(estimator)
+    return [
+        function.label_first(dataset, None, n_wanted, int(state))
+        for dataset, state in zip(datasets, states, strict=True)
+    ]
 
 
 def quick_counts(

@@ -8,7 +8,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.tree import DecisionTreeClassifier
 
 from coreclust import CoreClustering
-from coreclust._inspection.audit import _FIT, _KEY, _ROWS, _ratio
+from coreclust._inspection.audit import _FIT, _KEY, _ROWS, ratio_of_sums
 from coreclust._utils.seeds import draw_random_states, seeds_of
 from coreclust.cluster import KMeans
 from coreclust.resampling import Bootstrap, KnownDistribution, Subsample
@@ -177,6 +177,6 @@ def test_the_standard_error_is_that_of_a_ratio_of_sums():
     pairs = rng.integers(50, 150, size=(4000, 12)).astype(float)
     held = rng.binomial(pairs.astype(int), rng.beta(8, 2, size=pairs.shape)).astype(float)
     both = zip(held, pairs, strict=True)
-    shares, errors = np.array([_ratio(h[:, None], p[:, None]) for h, p in both])[:, :, 0].T
+    shares, errors = np.array([ratio_of_sums(h[:, None], p[:, None]) for h, p in both])[:, :, 0].T
     # The spread of 4,000 ratios is known to about 1.1 %; the error is biased low by a few percent.
     assert errors.mean() == pytest.approx(shares.std(), rel=0.06)

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from coreclust import CoreClustering, LabelEnsemble
-from coreclust._inspection.diagnosis import quick_diagnosis
+from coreclust._inspection.diagnosis import Diagnosis, findings, quick_diagnosis
 from coreclust._inspection.landing import common_labels, landed_together, pairs_that_met, spread
 from coreclust._inspection.merge_test import (
     _best_split,
@@ -413,3 +413,25 @@ def test_one_cluster_too_many_is_flagged(side, n_features):
 @pytest.mark.slow
 def test_one_group_cut_in_three_is_flagged():
     assert share_flagged(one_group, 100, 3) == 1
+
+
+def test_the_summary_names_the_findings_of_each_cluster(merged, cut):
+    assert sum("holds 2 groups" in finding for finding in merged.summary()["finding"]) == 1
+    pairs = quick_diagnosis(cut).pairs
+    doubtful = pairs[~pairs["shown_two"]][["cluster_1", "cluster_2"]].to_numpy().tolist()
+    assert doubtful
+    for cluster, finding in enumerate(cut.summary()["finding"]):
+        others = [sum(pair) - cluster for pair in doubtful if cluster in pair]
+        expected = f"not shown apart from {', '.join(map(str, others))}" if others else ""
+        assert finding == expected
+
+
+def test_many_findings_are_shortened():
+    pairs = pd.DataFrame({"cluster_1": list("aaaa"), "cluster_2": list("bcde"), "shown_two": False})
+    groups = pd.DataFrame({"cluster": ["b", "b"]})
+    words = findings(Diagnosis(pairs, groups, [], []), np.array(list("abf")))
+    assert words == [
+        "not shown apart from b, c and 2 more",
+        "not shown apart from a; holds 2 groups",
+        "",
+    ]

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import numpy as np
 
 from studies.calibration.designs import DESIGNS
-from studies.calibration.trials import RULES, schemes_of
+from studies.calibration.trials import NEW_DATA, RULES, schemes_of
 from studies.calibration.truth import cluster_pairs
 
 
@@ -27,13 +27,18 @@ def made_up(trial, *, least=0.95, exact_pairs=None, n_items=24):
         "alpha": 0.1,
         "confidence": 0.95,
         "reference": reference.tolist(),
-        "cuts": {name: {rule: cores(0.3) for rule in RULES} for name in schemes_of(design)},
+        "cuts": {
+            **{name: {rule: cores(0.3) for rule in RULES} for name in schemes_of(design)},
+            "new-data": {f"{confidence:g}": cores(0.4) for confidence in NEW_DATA},
+        },
         "oracle": cores(0.1),
         "truth": {
             "quick": quick.tolist() if design.can_predict else None,
             "exact_pairs": chosen.tolist(),
             "exact": rng.integers(int(least * m), m + 1, len(chosen)).tolist(),
         },
+        "audit": [float(rng.uniform(0.9, 1.0)), 0.01],
+        "n_doubtful": int(rng.integers(0, 2)),
         "optimal": True,
         "seconds": 0.5,
         "versions": {"python": "3.11"},

@@ -333,8 +333,8 @@ def _summarize(
     import pandas as pd
 
     held, pairs, fraction, *by_cluster = (np.array(part) for part in zip(*draws, strict=True))
-    shares, errors = _ratio(held, pairs)
-    cluster_shares, cluster_errors = _ratio(*by_cluster)
+    shares, errors = ratio_of_sums(held, pairs)
+    cluster_shares, cluster_errors = ratio_of_sums(*by_cluster)
     reach = np.flatnonzero(np.nan_to_num(shares) >= target)
     suggested = float(alphas[reach[-1]]) if reach.size else math.nan
     share, error = float(shares[-1]), float(errors[-1])
@@ -357,7 +357,7 @@ def _summarize(
     return Audit(share, error, clusters, table, target, suggested, len(draws), sentences)
 
 
-def _ratio(
+def ratio_of_sums(
     held: NDArray[np.float64], pairs: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the ratio of sums over the draws (rows), and its standard error."""

@@ -140,6 +140,21 @@ def quick_diagnosis(fitted: CoreClustering) -> Diagnosis:
     return known
 
 
+def findings(diagnosis: Diagnosis, names: NDArray[Any]) -> list[str]:
+    """Return the findings about each cluster in a few words, empty for none."""
+    pairs = diagnosis.pairs[~diagnosis.pairs["shown_two"]]
+    ends = [*zip(pairs["cluster_1"], pairs["cluster_2"], strict=True)]
+    words = []
+    for name in names.tolist():
+        others = [shorten(b if a == name else a) for a, b in ends if name in (a, b)]
+        more = f" and {len(others) - _NAMED_PAIRS} more" if len(others) > _NAMED_PAIRS else ""
+        apart = f"not shown apart from {', '.join(others[:_NAMED_PAIRS])}{more}" if others else ""
+        n_groups = int((diagnosis.groups["cluster"] == name).sum())
+        groups = f"holds {n_groups} groups" if n_groups else ""
+        words.append("; ".join(part for part in (apart, groups) if part))
+    return words
+
+
 def _diagnose(fitted: CoreClustering, X: Any) -> Diagnosis:
     pairs = _pair_columns(fitted, X)
     groups = _distinct_groups(fitted, X)

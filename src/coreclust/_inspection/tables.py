@@ -8,6 +8,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
+from coreclust._inspection.diagnosis import findings, quick_diagnosis
 from coreclust._inspection.path import alpha_path
 from coreclust._utils.frames import is_pandas_frame, is_polars_frame
 
@@ -26,8 +27,9 @@ def summary(self: CoreClustering) -> Any:
         The columns are `cluster` (its name), `n_items`, `n_core`, `n_weak`, `n_undecided` (how many
         of the weak items are so only because they were seen too rarely with items of the core),
         `weak_fraction`, `all_together` (the share of resamples in which *all* members of the core
-        that were present had the same label), `upper_bound` (of the size of the core) and
-        `optimal`.
+        that were present had the same label), `upper_bound` (of the size of the core), `optimal`
+        and `finding` (what the resamples say of merges and splits, such as "not shown apart from
+        2"; empty for nothing). :meth:`diagnose` with the data finds more.
 
     Examples
     --------
@@ -35,7 +37,7 @@ def summary(self: CoreClustering) -> Any:
     >>> from coreclust import CoreClustering
     >>> cc = CoreClustering(n_resamples=50, random_state=0).fit(load_iris().data)
     >>> cc.summary().shape
-    (8, 9)
+    (8, 10)
     """
     check_is_fitted(self)
     cores = self.cores_
@@ -53,6 +55,7 @@ def summary(self: CoreClustering) -> Any:
         "all_together": np.divide(together, seen, out=np.full(len(cores), np.nan), where=seen > 0),
         "upper_bound": np.array([core.upper_bound for core in cores]),
         "optimal": np.array([core.optimal for core in cores]),
+        "finding": np.array(findings(quick_diagnosis(self), self.cluster_names_), dtype=object),
     }
     return _frame(columns, _container(self))
 

@@ -68,7 +68,7 @@ def figures(result, scheme, rule):
 
 def test_values_are_what_counting_gives(results):
     summary = summarize(results)
-    assert len(summary.entries) == 2 * (9 + 9 + 6)
+    assert len(summary.entries) == 2 * (11 + 11 + 8)
     for entry in summary.entries:
         result = next(
             result

@@ -8,12 +8,13 @@ import pytest
 
 from coreclust import CoreClustering, core_clusters
 from coreclust._utils.seeds import draw_random_states, seeds_of
-from coreclust.cluster import KMeans
+from coreclust.cluster import HierarchicalClustering, KMeans
 from coreclust.resampling import KnownDistribution
 from studies.calibration import truth as module
 from studies.calibration.designs import Design, Mixture
 from studies.calibration.truth import (
     Truth,
+    block_counts,
     cluster_pairs,
     exact_counts,
     find_truth,
@@ -41,6 +42,15 @@ class ManyStarts(Design):
 
     def estimator(self):
         return KMeans(self.n_clusters, n_init=20)
+
+
+class GenericLinkage(Design):
+    """Average linkage as a callable."""
+
+    can_predict = False
+
+    def estimator(self):
+        return HierarchicalClustering(self.n_clusters, linkage="average").fit_predict
 
 
 def best_two_clusters(values):
@@ -116,6 +126,32 @@ def test_quick_and_exact_agree_far_from_borders():
     reference = KMeans(3, random_state=0).fit_predict(X)
     truth = find_truth(design, X, reference, n_resamples=200)
     assert np.abs(truth.exact - truth.quick).max() <= 2
+
+
+def test_blocks_of_two_are_algorithm_2():
+    design = Design("small", "small", Mixture(side=3.0), 24, algorithm="average linkage")
+    X = design.mixture.draw(24, np.random.default_rng(3))
+    reference = design.estimator().fit_predict(X).astype(np.int64)
+    m = 300
+    blocks = block_counts(design, X, reference, m, seed=1) / m
+    pairs = cluster_pairs(reference)
+    exact = exact_counts(design, X, pairs, m, seed=2) / m
+    assert len(blocks) == len(pairs) > 30
+    assert (blocks <= 1).all()
+    # The standard error of a difference is at most 0.041; there are fewer than 300 pairs.
+    np.testing.assert_allclose(blocks, exact, atol=4.5 * 0.041)
+    assert abs((blocks - exact).mean()) < 0.02
+
+
+def test_larger_blocks_and_functions_without_compiled_code_agree():
+    design = Design("small", "small", Mixture(side=3.0), 48, algorithm="average linkage")
+    generic = GenericLinkage("small", "small", Mixture(side=3.0), 48)
+    X = design.mixture.draw(48, np.random.default_rng(4))
+    reference = design.estimator().fit_predict(X).astype(np.int64)
+    found = block_counts(design, X, reference, 40, seed=1)
+    np.testing.assert_array_equal(found, block_counts(generic, X, reference, 40, seed=1))
+    exact = exact_counts(design, X, cluster_pairs(reference), 40, seed=1)
+    assert abs((found - exact).mean() / 40) < 0.03
 
 
 def test_pairs_are_those_of_one_cluster():
