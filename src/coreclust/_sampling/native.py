@@ -10,8 +10,11 @@ import numpy as np
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
 
 from coreclust._classify.forest import twin_of_forest
+from coreclust._classify.svm import twin_of_pipeline, twin_of_svc
 from coreclust._utils.validation import encode_labels
 from coreclust.cluster import HierarchicalClustering, KMeans
 from coreclust.cluster._native import BatchLabeler, DatasetLabeler, NativeOffer
@@ -122,6 +125,8 @@ _TWINS: dict[type, Callable[[Any], Any]] = {
     SklearnKMeans: _twin_of_kmeans,
     AgglomerativeClustering: _twin_of_agglomerative,
     RandomForestClassifier: twin_of_forest,
+    SVC: twin_of_svc,
+    Pipeline: twin_of_pipeline,
 }
 
 
