@@ -151,6 +151,10 @@ import numpy as np
 from coreclust import CoreClustering
 from coreclust.cluster import HierarchicalClustering, KMeans, TClust, TrimmedKMeans
 from coreclust.resampling import Bootstrap, Subsample
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 X = np.random.default_rng(0).normal(size=(30, 2))
 trimmed = TrimmedKMeans(3, n_init=3), TClust(2, n_init=3)
 for clusterer in (KMeans(3, n_init=2), HierarchicalClustering(3), *trimmed):
@@ -158,6 +162,10 @@ for clusterer in (KMeans(3, n_init=2), HierarchicalClustering(3), *trimmed):
         cc = CoreClustering(clusterer, n_resamples=3, resampling=scheme, random_state=0).fit(X)
         assert cc.engine_ == "batched"
         print(cc.ensemble_.labels.tolist())
+for classifier in (RandomForestClassifier(2), SVC(), make_pipeline(StandardScaler(), SVC())):
+    cc = CoreClustering(classifier, n_resamples=3, alpha=0.9, random_state=0).fit(X, X[:, 0] > 0)
+    assert cc.engine_ == "batched"
+    print(cc.ensemble_.labels.tolist())
 """
 
 

@@ -104,3 +104,33 @@ def algorithm_3(resamples, n):
                         A[a, b] += 1
                         A[b, a] += 1
     return A / B
+
+
+def tree_labels(X, y, rows, depth, min_leaf, min_split, chosen=None):
+    """Grow a tree from copies of rows by exact fractions; -1 where the best split is not unique."""
+    chosen = np.ones(len(X), dtype=bool) if chosen is None else chosen
+    rows = rows[chosen[rows]]
+    sizes = np.bincount(y[rows], minlength=y.max() + 1)
+    labels = np.where(chosen, np.argmax(sizes), -2)
+    if depth == 0 or rows.size < max(min_split, 2 * min_leaf) or (sizes > 0).sum() == 1:
+        return labels
+    splits = {}  # from the items on the left to how good they are, and the threshold
+    for f in range(X.shape[1]):
+        values = np.unique(X[rows, f])
+        for low, high in itertools.pairwise(values):
+            left = X[rows, f] <= (low + high) / 2
+            if min(left.sum(), (~left).sum()) >= min_leaf:
+                goodness = sum(
+                    Fraction(int((np.bincount(y[side]) ** 2).sum()), side.size)
+                    for side in (rows[left], rows[~left])
+                )
+                splits.setdefault(goodness, []).append((f, (low + high) / 2))
+    if not splits:
+        return labels
+    best = splits[max(splits)]
+    if len(best) > 1:
+        return np.where(chosen, -1, -2)
+    f, threshold = best[0]
+    below = tree_labels(X, y, rows, depth - 1, min_leaf, min_split, chosen & (X[:, f] <= threshold))
+    above = tree_labels(X, y, rows, depth - 1, min_leaf, min_split, chosen & (X[:, f] > threshold))
+    return np.maximum(below, above)

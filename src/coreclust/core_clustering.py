@@ -98,9 +98,9 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     keep_models : bool, default=False
         Whether to keep the model of every resample (of k-means, the centers), for :meth:`predict`.
     engine : {"auto", "batched", "generic"}, default="auto"
-        "batched" clusters many resamples in one call of compiled code. It is available for the
-        clusterers of :mod:`coreclust.cluster`, and for scikit-learn's KMeans and
-        AgglomerativeClustering with their usual parameters. "generic" fits one clone of the
+        "batched" clusters many resamples in one call of compiled code, for the clusterers of
+        :mod:`coreclust.cluster`, and for scikit-learn's KMeans, AgglomerativeClustering,
+        RandomForestClassifier and SVC with their usual parameters. "generic" fits one clone of the
         estimator per resample. "auto" uses "batched" where it is available.
     checkpoint : path, default=None
         A folder in which finished resamples are saved, such as ``"run.ccz"``. It is created if it

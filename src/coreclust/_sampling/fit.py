@@ -49,7 +49,7 @@ def choose_engine(problem: Problem, meta: CoreClustering) -> Any:
     if scheme.draws == "pairs":
         engine = dataset_labeler(estimator, problem.items)
     elif not scheme.makes_items:
-        engine = batch_engine(estimator, problem.items, scheme.label)
+        engine = batch_engine(estimator, problem.items, scheme.label, problem.classes)
         if meta.keep_models and engine is not None and engine.offer.make_model is None:
             engine = None
     if engine is None and meta.engine == "batched":

@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.cluster import KMeans as SklearnKMeans
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
 
+from coreclust._classify.forest import twin_of_forest
+from coreclust._classify.svm import twin_of_pipeline, twin_of_svc
+from coreclust._utils.validation import encode_labels
 from coreclust.cluster import HierarchicalClustering, KMeans
 from coreclust.cluster._native import BatchLabeler, DatasetLabeler, NativeOffer
 
@@ -22,10 +28,11 @@ class BatchEngine:
     offer: NativeOffer
 
 
-def batch_engine(estimator: Any, X: Any, label: str = "drawn") -> BatchEngine | None:
+def batch_engine(estimator: Any, X: Any, label: str = "drawn", y: Any = None) -> BatchEngine | None:
     """Return compiled code that labels resamples of X as `estimator` does, or None.
 
-    `label` says which items get a label, see :class:`~coreclust.resampling.Scheme`.
+    `label` says which items get a label, see :class:`~coreclust.resampling.Scheme`. `y` holds the
+    classes for a classifier.
     """
     native = _twin(estimator)
     methods = ("fit", "fit_predict") if label == "drawn" else ("fit", "fit_predict", "predict")
@@ -33,9 +40,11 @@ def batch_engine(estimator: Any, X: Any, label: str = "drawn") -> BatchEngine | 
     if offer is None or not isinstance(X, np.ndarray):
         return None
     make = offer.label_drawn if label == "drawn" else offer.label_all
+    if make is None:
+        return None
     try:
-        labeler = None if make is None else make(X)
-    except ValueError:
+        labeler = make(X) if y is None else make(X, encode_labels(y, "y", floats=True)[0])
+    except (ValueError, TypeError):
         if native is estimator:
             raise
         return None  # such as asymmetric distances, which the original may accept
@@ -115,6 +124,9 @@ def _twin_of_agglomerative(estimator: AgglomerativeClustering) -> HierarchicalCl
 _TWINS: dict[type, Callable[[Any], Any]] = {
     SklearnKMeans: _twin_of_kmeans,
     AgglomerativeClustering: _twin_of_agglomerative,
+    RandomForestClassifier: twin_of_forest,
+    SVC: twin_of_svc,
+    Pipeline: twin_of_pipeline,
 }
 
 

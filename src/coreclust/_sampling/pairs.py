@@ -18,9 +18,14 @@ from coreclust._utils.compat import number_of_items, take_items
 from coreclust._utils.constants import NOISE
 from coreclust._utils.progress import Progress
 from coreclust._utils.seeds import ESTIMATOR, ROWS, draw_random_states, seeds_of
-from coreclust.cluster._native import TOO_FEW_ITEMS, DatasetLabeler
+from coreclust.cluster._native import DatasetLabeler
 from coreclust.evidence._pair_evidence import PairEvidence
 from coreclust.resampling import KnownDistribution
+
+_FAILURE = (
+    "ValueError: a resample has too few distinct items or classes, or too large values, for the "
+    "estimator."
+)
 
 
 @dataclass(frozen=True)
@@ -187,6 +192,12 @@ def _check_drawn(X: Any, scheme: KnownDistribution, drawn: Any, n_wanted: int) -
         raise ValueError("resampling=KnownDistribution must draw finite numbers, got NaN.")
 
 
+def _classes_of(pair: NDArray[Any], drawn: Any, size: int) -> NDArray[np.int64]:
+    """Return the classes of the pair and of the drawn items of each resample, from 0 on."""
+    codes = np.unique(np.concatenate([pair, np.asarray(drawn)]), return_inverse=True)[1]
+    return np.column_stack([np.tile(codes[:2], (size, 1)), codes[2:].reshape(size, -1)])
+
+
 def _label_block(
     task: _Task, i: int, j: int, block: int, attempt: int, resamples: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], dict[int, str]]:
@@ -204,8 +215,11 @@ def _label_block(
         datasets = np.empty((len(places), problem.n_items, n_features))
         datasets[:, :2] = X[[i, j]]
         datasets[:, 2:] = np.reshape(drawn, (size, n_drawn, n_features))[places]
-        batch = task.labeler(datasets, 2, np.array(states)[places])
-        failed = dict.fromkeys(resamples[batch.failed].tolist(), TOO_FEW_ITEMS)
+        given = [datasets, 2, np.array(states)[places]]
+        if problem.classes is not None:
+            given.append(_classes_of(problem.classes[[i, j]], classes, size)[places])
+        batch = task.labeler(*given)
+        failed = dict.fromkeys(resamples[batch.failed].tolist(), _FAILURE)
         return batch.labels.astype(np.int64), failed
     labels = np.full((len(places), 2), NOISE, dtype=np.int64)
     errors: dict[int, str] = {}

@@ -41,14 +41,14 @@ def in_parallel(
     yield from parallel(call(*given) for given in arguments)
 
 
-def resamples_per_task(n_items: int, n_resamples: int, *, batched: bool) -> int:
+def resamples_per_task(n_items: int, n_resamples: int, most: int = 1) -> int:
     """Return how many resamples to label in one call.
 
-    A kernel gets enough to hide the cost of a call, but few enough to stop soon after Ctrl-C, which
-    waits for running kernels. Workers of a cluster get enough to relieve the scheduler, but few
-    enough that all have work until the end and results stay small.
+    A kernel can label `most` at once. It gets enough to hide the cost of a call, but few enough to
+    stop soon after Ctrl-C, which waits for running kernels. Workers of a cluster get enough to
+    relieve the scheduler, but few enough that all have work until the end and results stay small.
     """
-    few = max(1, min(125, 20_000 // n_items)) if batched else 1
+    few = max(1, min(most, 20_000 // n_items))
     backend, _ = get_active_backend()
     if not is_cluster(backend):
         return few

@@ -68,8 +68,8 @@ def label_resamples(
     collected = collector(n_resamples, n_items, after, checkpoint)
     n_before = collected.n_tried
     if per_task is None:
-        batched = engine is not None
-        per_task = resamples_per_task(n_items, n_resamples - n_before, batched=batched)
+        most = 1 if engine is None else engine.offer.most_per_call
+        per_task = resamples_per_task(n_items, n_resamples - n_before, most)
     blocks = (
         range(begin, min(begin + per_task, n_resamples))
         for begin in range(n_before, n_resamples, per_task)
@@ -145,6 +145,7 @@ def _label_batch(task: _Task, resamples: range) -> Block:
             models.update(zip(pending.tolist(), batch.models, strict=True))
         if problem.scheme.label == "oob":
             batch.labels[counts > 0] = ABSENT
+        if problem.scheme.label == "oob" or problem.function.kind == "classifier":
             _number_from_zero(batch.labels)
         labels[pending] = batch.labels
         pending = pending[batch.failed]

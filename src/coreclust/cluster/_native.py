@@ -1,6 +1,6 @@
-"""What a compiled clusterer offers to CoreClustering beyond the methods of scikit-learn.
+"""What compiled clusterers and classifiers offer beyond the methods of scikit-learn.
 
-A clusterer declares it by a method ``__coreclust_native__`` that returns a `NativeOffer`.
+An estimator declares it by a method ``__coreclust_native__`` that returns a `NativeOffer`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class BatchLabeler(Protocol):
     def __call__(self, counts: NDArray[np.int32], seeds: NDArray[np.int64]) -> Batch:
         """Label resamples, given how often each holds each item, and the random_state of each.
 
-        `counts` has the shape (n_resamples, n_items), and `seeds` (n_resamples,).
+        `counts` has the shape (n_resamples, n_items), and `seeds` (n_resamples,). The labels of a
+        classifier are codes of classes, and need not be numbered without gaps.
         """
 
 
@@ -54,11 +55,16 @@ class DatasetLabeler(Protocol):
     """Labels the first items of many datasets of one size. Called from several threads at once."""
 
     def __call__(
-        self, datasets: NDArray[np.float64], n_wanted: int, seeds: NDArray[np.int64]
+        self,
+        datasets: NDArray[np.float64],
+        n_wanted: int,
+        seeds: NDArray[np.int64],
+        *classes: NDArray[np.int64],
     ) -> Batch:
         """Cluster each dataset by itself, with its random_state, and label `n_wanted` items.
 
-        `datasets` has the shape (n_datasets, n_items, n_features), and `seeds` (n_datasets,).
+        `datasets` has the shape (n_datasets, n_items, n_features), and `seeds` (n_datasets,). The
+        labeler of a classifier also gets the classes, of shape (n_datasets, n_items), from 0 on.
         """
 
 
@@ -82,10 +88,11 @@ class NativeOffer:
         ``label_drawn(X)`` returns a `BatchLabeler` for the items that were drawn, or None. For
         each resample the labels are those of ``fit_predict(X[items], sample_weight=counts)``
         with ``random_state=seed`` and `in_resamples`. What all resamples share is computed here,
-        once.
+        once. For a classifier it is ``label_drawn(X, classes)``, with classes from 0 on, and the
+        labels are those of ``fit(X[rows], classes[rows]).predict(X[items])``.
     label_all : callable, default=None
-        ``label_all(X)`` returns a `BatchLabeler` that gives every item of X the label that
-        `predict` gives it, or None.
+        ``label_all(X)``, or ``label_all(X, classes)``, returns a `BatchLabeler` that gives every
+        item of X the label that `predict` gives it, or None.
     label_datasets : callable, default=None
         ``label_datasets(n_features)`` returns a `DatasetLabeler`, or None. The labels are those of
         ``fit_predict(dataset)[:n_wanted]`` with ``random_state=seed``.
@@ -96,6 +103,9 @@ class NativeOffer:
         `sample_weight` gives the labels of fitting the copies. None if that never holds.
     in_resamples : dict, default={}
         Parameters that have another value in a fit to a resample, such as fewer starts.
+    most_per_call : int, default=125
+        The largest number of resamples per call. A call should take less than a second, because
+        Ctrl-C waits for it, and threads share the work by calls.
     make_model : callable, default=None
         ``make_model(array)`` returns the `Model` that stands for one entry of `Batch.models`.
     failure : str
@@ -109,11 +119,12 @@ class NativeOffer:
     """
 
     owner: type
-    label_drawn: Callable[[NDArray[Any]], BatchLabeler | None] | None = None
-    label_all: Callable[[NDArray[Any]], BatchLabeler | None] | None = None
+    label_drawn: Callable[..., BatchLabeler | None] | None = None
+    label_all: Callable[..., BatchLabeler | None] | None = None
     label_datasets: Callable[[int], DatasetLabeler | None] | None = None
     seeded: bool = True
     weights_from: int | None = None
     in_resamples: Mapping[str, Any] = field(default_factory=dict)
+    most_per_call: int = 125
     make_model: Callable[[NDArray[np.float64]], Model] | None = None
     failure: str = TOO_FEW_ITEMS

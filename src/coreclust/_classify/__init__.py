@@ -1,0 +1,1 @@
+"""Classifiers of scikit-learn, compiled to label many resamples per call."""

@@ -1,0 +1,152 @@
+"""Random forests as scikit-learn grows them, for many resamples per call."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils.fixes import parse_version
+
+from coreclust._classify import trees
+from coreclust._classify.parameters import others_are_default
+from coreclust._utils.validation import is_number, is_whole
+from coreclust.cluster._native import Batch, BatchLabeler, DatasetLabeler, NativeOffer
+
+_NO_LIMIT = 2**31 - 1
+_LARGEST = np.finfo(np.float32).max  # trees compare values in single precision
+_SUPPORTED = {
+    "n_estimators",
+    "criterion",
+    "max_depth",
+    "min_samples_split",
+    "min_samples_leaf",
+    "max_features",
+    "bootstrap",
+    "class_weight",
+    "max_samples",
+    "n_jobs",
+    "random_state",
+}
+
+
+@dataclass(frozen=True)
+class Forest:
+    """A random forest in the place of scikit-learn's.
+
+    The labels have the same distribution as those of scikit-learn, but not the same random numbers.
+    """
+
+    settings: trees.Settings  # with n_tried = 0, which depends on the number of features
+    max_features: Any
+
+    def __coreclust_native__(self) -> NativeOffer:
+        return NativeOffer(
+            owner=Forest,
+            label_drawn=self._labeler,
+            label_all=partial(self._labeler, label_all=True),
+            label_datasets=self._dataset_labeler,
+            most_per_call=8,
+        )
+
+    def _labeler(
+        self, X: NDArray[Any], classes: NDArray[np.int64], *, label_all: bool = False
+    ) -> BatchLabeler | None:
+        if X.dtype.kind not in "biuf" or not _fits_single_precision(X):
+            return None
+        ranks = np.empty(X.shape[::-1], dtype=np.int32)
+        values = np.empty(X.shape[::-1], dtype=np.float32)
+        for f in range(X.shape[1]):
+            trees.rank_values(X[:, f].astype(np.float64), ranks[f], values[f])
+        return partial(_label_resamples, ranks, values, classes, label_all, self._for(X.shape[1]))
+
+    def _dataset_labeler(self, n_features: int) -> DatasetLabeler:
+        return partial(_label_datasets, self._for(n_features))
+
+    def _for(self, n_features: int) -> trees.Settings:
+        """Return the settings for a number of features."""
+        tried: Any = self.max_features
+        if tried is None:
+            tried = n_features
+        elif tried in ("sqrt", "log2"):
+            tried = int(math.sqrt(n_features) if tried == "sqrt" else math.log2(n_features))
+        elif not is_whole(tried):
+            tried = int(tried * n_features)
+        return self.settings._replace(n_tried=max(1, int(tried)))
+
+
+def twin_of_forest(estimator: RandomForestClassifier) -> Forest | None:
+    """Return the forest with the parameters of scikit-learn's, or None if one is not supported."""
+    depth, drawn, tried = estimator.max_depth, estimator.max_samples, estimator.max_features
+    usual = (
+        others_are_default(estimator, _SUPPORTED)
+        and _is_count(estimator.n_estimators)
+        and estimator.criterion in ("gini", "entropy", "log_loss")
+        and (depth is None or _is_count(depth))
+        and _is_count(estimator.min_samples_split)
+        and _is_count(estimator.min_samples_leaf)
+        and (tried in ("sqrt", "log2", None) if not is_number(tried) else tried > 0)
+        and isinstance(estimator.bootstrap, bool)
+        and (estimator.class_weight is None or _is_balanced(estimator))
+        and (drawn is None or (estimator.bootstrap and is_number(drawn) and drawn > 0))
+    )
+    if not usual:
+        return None
+    settings = trees.Settings(
+        n_trees=int(estimator.n_estimators),
+        entropy=estimator.criterion != "gini",
+        max_depth=_NO_LIMIT if depth is None else int(depth),
+        min_split=int(estimator.min_samples_split),
+        min_leaf=int(estimator.min_samples_leaf),
+        n_tried=0,
+        bootstrap=estimator.bootstrap,
+        n_drawn=int(drawn) if is_whole(drawn) else 0,
+        share_drawn=1.0 if drawn is None or is_whole(drawn) else float(drawn),
+        balanced=estimator.class_weight is not None,
+    )
+    return Forest(settings, tried)
+
+
+def _is_balanced(estimator: RandomForestClassifier) -> bool:
+    """Tell whether classes are balanced by the draws of rows, or without a bootstrap by weights.
+
+    Before scikit-learn 1.9 they were balanced by weights after the draws.
+    """
+    by_draws = parse_version(sklearn.__version__) >= parse_version("1.9")
+    return estimator.class_weight == "balanced" and (by_draws or not estimator.bootstrap)
+
+
+def _is_count(value: Any) -> bool:
+    return is_whole(value) and value >= 1
+
+
+def _fits_single_precision(X: NDArray[Any]) -> bool:
+    """Tell whether X has no missing values, and none that is too large."""
+    return bool((np.abs(X) <= _LARGEST).all())
+
+
+def _label_resamples(
+    ranks: Any,
+    values: Any,
+    classes: Any,
+    label_all: bool,
+    settings: trees.Settings,
+    counts: Any,
+    seeds: Any,
+) -> Batch:
+    data = (ranks, values, classes, int(classes.max()) + 1)
+    labels = trees.label_resamples(*data, counts, label_all, settings, seeds)
+    return Batch(labels, np.zeros(len(seeds), dtype=bool))
+
+
+def _label_datasets(
+    settings: trees.Settings, datasets: Any, n_wanted: int, seeds: Any, classes: Any
+) -> Batch:
+    n_classes = int(classes.max()) + 1
+    labels = trees.label_datasets(datasets, classes, n_classes, n_wanted, settings, seeds)
+    return Batch(labels, ~(np.abs(datasets) <= _LARGEST).all(axis=(1, 2)))

@@ -1,0 +1,448 @@
+"""Kernels of random forests: grow trees and let their leaves vote while they grow.
+
+Features are coded as ranks, so that a split compares small integers. The items of a resample have
+their multiplicities as weights. All items that need a label go down the tree while it grows, so
+that a leaf votes at once, and no tree is stored.
+
+The items of a node are not sorted: each sets the bit of its rank, and reading the bits from the
+lowest on gives the items in order. A second layer of bits marks the words that are not empty.
+
+An item is *settled* when the trees that are left cannot change its label. Nodes without an item
+that is not settled are not split any further. This does not change a label: a tree adds 1 at most
+to the votes of any class.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coreclust._utils.jit import (
+    kernel,
+    lowest_bit,
+    random_state_of,
+    random_uniform,
+    random_word,
+)
+
+_CLOSE = np.float32(1e-7)  # values that differ by less are equal, as in scikit-learn
+_SLACK = 1e-6  # for rounding errors of votes
+_EVERY = 8  # trees between two looks for settled items
+_ONE = np.uint64(1)
+_NONE = np.uint64(0)
+
+
+class Settings(NamedTuple):
+    """The parameters of a forest."""
+
+    n_trees: int
+    entropy: bool  # whether splits are rated by entropy instead of the Gini impurity
+    max_depth: int
+    min_split: int
+    min_leaf: int
+    n_tried: int  # number of features that are tried per node
+    bootstrap: bool
+    n_drawn: int  # number of rows that a tree draws, or 0
+    share_drawn: float  # the same as a share of the rows, if n_drawn is 0
+    balanced: bool  # whether classes are weighted inversely to their sizes
+
+
+class _Items(NamedTuple):
+    """The items of a resample that are drawn or need a label."""
+
+    ranks: NDArray[np.int32]  # (n_features, n_items)
+    values: NDArray[np.float32]  # (n_features, n_items): the value of each rank
+    classes: NDArray[np.int64]
+    owners: NDArray[np.int32]  # the item of each row of the resample
+    class_weights: NDArray[np.float64]
+    sums: NDArray[np.float64]  # of the weights of the rows so far; empty if all are 1
+
+
+class _Tree(NamedTuple):
+    """The work space of a tree."""
+
+    weights: NDArray[np.float64]  # of the items, 0 for those that the tree did not draw
+    rows: NDArray[np.int32]  # number of different rows of each item that the tree drew
+    drawn: NDArray[np.int32]  # the items that the tree drew, by node
+    carried: NDArray[np.int32]  # other items that need a label, by node
+    spare: NDArray[np.int32]
+    nodes: NDArray[np.int32]  # (..., 5): where a node begins and ends in both, and its depth
+    features: NDArray[np.int64]
+    bits: NDArray[np.uint64]
+    words: NDArray[np.uint64]  # which elements of `bits` are not 0
+    heads: NDArray[np.int32]  # the last item of each rank
+    others: NDArray[np.int32]  # the item before it, of the same rank, or -1
+    total: NDArray[np.float64]  # weight of each class in a node
+    left: NDArray[np.float64]
+
+
+@kernel
+def label_resamples(ranks, values, classes, n_classes, counts, label_all, settings, seeds):
+    """Label resamples given by the multiplicities of the items; -2 marks absent items.
+
+    With `label_all`, absent items get a label, too. `ranks` has one row per feature, and
+    ``values[f, r]`` is the value of rank r.
+    """
+    n_resamples, n_items = counts.shape
+    labels = np.full((n_resamples, n_items), -2, dtype=np.int32)
+    for b in range(n_resamples):
+        wanted = (counts[b] > 0) | label_all
+        _label(ranks, values, classes, n_classes, counts[b], wanted, settings, seeds[b], labels[b])
+    return labels
+
+
+@kernel
+def label_datasets(datasets, classes, n_classes, n_wanted, settings, seeds):
+    """Label the first items of datasets, each of which has its own classes."""
+    n_datasets, n_items, n_features = datasets.shape
+    labels = np.full((n_datasets, n_items), -2, dtype=np.int32)
+    wanted = np.arange(n_items) < n_wanted
+    counts = np.ones(n_items, dtype=np.int32)
+    ranks = np.empty((n_features, n_items), dtype=np.int32)
+    values = np.empty((n_features, n_items), dtype=np.float32)
+    for b in range(n_datasets):
+        for f in range(n_features):
+            rank_values(datasets[b, :, f], ranks[f], values[f])
+        _label(ranks, values, classes[b], n_classes, counts, wanted, settings, seeds[b], labels[b])
+    return labels[:, :n_wanted]
+
+
+@kernel
+def rank_values(column, ranks, values):
+    """Write the rank of each value, and the value of each rank, as trees see them: as floats."""
+    single = column.astype(np.float32)
+    order = np.argsort(single)
+    rank = -1
+    for k in range(order.size):
+        value = single[order[k]]
+        if rank < 0 or value > values[rank]:
+            rank += 1
+            values[rank] = value
+        ranks[order[k]] = rank
+
+
+@kernel
+def _label(ranks, values, classes, n_classes, counts, wanted, settings, seed, labels):
+    """Grow the forest of one resample and write the labels of its items."""
+    here = np.flatnonzero((counts > 0) | wanted)
+    n, n_trees = here.size, settings.n_trees
+    items = _items_of(ranks, values, classes, n_classes, counts, here, settings.balanced)
+    tree = _work_space(items, n_classes)
+    state = random_state_of(seed)
+    votes = np.zeros((n, n_classes))
+    pending = wanted[here]
+    n_pending = pending.sum()
+    n_drawn = settings.n_drawn
+    if n_drawn == 0:
+        n_drawn = max(1, int(np.rint(items.owners.size * settings.share_drawn)))
+    for t in range(n_trees):
+        if n_pending == 0:
+            break
+        _draw_items(items, tree, settings, n_drawn, state)
+        _grow(items, tree, settings, pending, votes, state)
+        n_left = n_trees - t - 1
+        if n_left <= t and t % _EVERY == 0:
+            n_pending = _settle(votes, n_left, pending)
+    for k in range(n):
+        if wanted[here[k]]:
+            labels[here[k]] = np.argmax(votes[k])
+
+
+@kernel
+def _items_of(ranks, values, classes, n_classes, counts, here, balanced):
+    """Gather the items of a resample, with ranks among them."""
+    d, n = ranks.shape[0], here.size
+    own_ranks = np.empty((d, n), dtype=np.int32)
+    own_values = np.empty((d, n), dtype=np.float32)
+    place = np.empty(ranks.shape[1], dtype=np.int32)
+    for f in range(d):
+        place[:] = 0
+        for k in range(n):
+            place[ranks[f, here[k]]] = 1
+        n_ranks = 0
+        for r in range(place.size):
+            if place[r]:
+                own_values[f, n_ranks] = values[f, r]
+                place[r] = n_ranks
+                n_ranks += 1
+        for k in range(n):
+            own_ranks[f, k] = place[ranks[f, here[k]]]
+    owners = np.empty(counts.sum(), dtype=np.int32)
+    sizes = np.zeros(n_classes)
+    row = 0
+    for k in range(n):
+        for _ in range(counts[here[k]]):
+            owners[row] = k
+            row += 1
+        sizes[classes[here[k]]] += counts[here[k]]
+    weights = np.ones(n_classes)
+    if balanced:
+        n_present = (sizes > 0).sum()
+        for c in range(n_classes):
+            if sizes[c] > 0:
+                weights[c] = row / (n_present * sizes[c])
+    own_classes = classes[here]
+    sums = np.cumsum(weights[own_classes[owners]]) if balanced else np.empty(0)
+    return _Items(own_ranks, own_values, own_classes, owners, weights, sums)
+
+
+@kernel
+def _work_space(items, n_classes):
+    d, n = items.ranks.shape
+    n_bits = (n + 63) // 64
+    return _Tree(
+        np.zeros(n),
+        np.zeros(n, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+        np.empty((n + 1, 5), dtype=np.int32),
+        np.arange(d),
+        np.zeros(n_bits, dtype=np.uint64),
+        np.zeros((n_bits + 63) // 64, dtype=np.uint64),
+        np.empty(n, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+        np.empty(n_classes),
+        np.empty(n_classes),
+    )
+
+
+@kernel
+def _draw_items(items, tree, settings, n_drawn, state):
+    """Draw the rows of a tree, in proportion to the weights of their classes."""
+    weights, rows, owners = tree.weights, tree.rows, items.owners
+    weights[:] = 0.0
+    rows[:] = 0
+    if not settings.bootstrap:
+        for row in range(owners.size):
+            weights[owners[row]] += items.class_weights[items.classes[owners[row]]]
+            rows[owners[row]] += 1
+    elif not settings.balanced and settings.min_leaf == 1 and settings.min_split <= 2:
+        rows[:] = 1  # only the nodes of one item have fewer than two rows, and these are leaves
+        for _ in range(n_drawn):
+            weights[owners[_below(state, owners.size)]] += 1.0
+    else:
+        seen = np.zeros(owners.size, dtype=np.bool_)
+        for _ in range(n_drawn):
+            if settings.balanced:
+                point = random_uniform(state) * items.sums[-1]
+                row = min(np.searchsorted(items.sums, point, side="right"), owners.size - 1)
+            else:
+                row = _below(state, owners.size)
+            weights[owners[row]] += 1.0
+            if not seen[row]:
+                seen[row] = True
+                rows[owners[row]] += 1
+
+
+@kernel
+def _grow(items, tree, settings, pending, votes, state):
+    """Grow a tree from the drawn items, and add the votes of its leaves for the pending items."""
+    ranks, classes = items.ranks, items.classes
+    weights, drawn, carried, nodes = tree.weights, tree.drawn, tree.carried, tree.nodes
+    total, left, features = tree.total, tree.left, tree.features
+    bits, words, heads, others = tree.bits, tree.words, tree.heads, tree.others
+    n_classes, n_features = total.size, features.size
+    min_leaf = settings.min_leaf
+    n_drawn = n_carried = 0
+    for i in range(weights.size):
+        if weights[i] > 0.0:
+            drawn[n_drawn] = i
+            n_drawn += 1
+        elif pending[i]:
+            carried[n_carried] = i
+            n_carried += 1
+    nodes[0, 0], nodes[0, 1], nodes[0, 2], nodes[0, 3], nodes[0, 4] = 0, n_drawn, 0, n_carried, 0
+    n_nodes = 1
+    while n_nodes > 0:
+        n_nodes -= 1
+        begin, end, first, last = nodes[n_nodes, :4]
+        depth = nodes[n_nodes, 4]
+        total[:] = 0.0
+        n_rows = 0
+        some_pending = last > first
+        for p in range(begin, end):
+            i = drawn[p]
+            total[classes[i]] += weights[i]
+            n_rows += tree.rows[i]
+            some_pending |= pending[i]
+        if not some_pending:
+            continue
+        mass = 0.0
+        squares = 0.0
+        logs = 0.0
+        n_present = 0
+        for c in range(n_classes):
+            if total[c] > 0.0:
+                n_present += 1
+                mass += total[c]
+                squares += total[c] * total[c]
+                if settings.entropy:
+                    logs += total[c] * np.log(total[c])
+        best_feature = -1
+        if not (
+            n_present == 1
+            or depth >= settings.max_depth
+            or n_rows < settings.min_split
+            or n_rows < 2 * min_leaf
+        ):
+            best = -np.inf
+            below = above = 0
+            n_visited = 0
+            varies = False
+            while n_visited < n_features and (n_visited < settings.n_tried or not varies):
+                pick = n_visited + _below(state, n_features - n_visited)
+                f = features[pick]
+                features[pick] = features[n_visited]
+                features[n_visited] = f
+                n_visited += 1
+                p = begin + 1
+                same = ranks[f, drawn[begin]]
+                while p < end and ranks[f, drawn[p]] == same:
+                    p += 1
+                if p == end:
+                    continue
+                for p in range(begin, end):
+                    i = drawn[p]
+                    r = ranks[f, i]
+                    word = bits[r >> 6]
+                    bit = _ONE << np.uint64(r & 63)
+                    others[i] = heads[r] if word & bit != _NONE else -1
+                    heads[r] = i
+                    bits[r >> 6] = word | bit
+                    words[r >> 12] |= _ONE << np.uint64((r >> 6) & 63)
+                left[:] = 0.0
+                mass_left = 0.0
+                squares_left, squares_right = 0.0, squares
+                logs_left, logs_right = 0.0, logs
+                rows_left = 0
+                least = previous = -1
+                for v in range(words.size):
+                    filled = words[v]
+                    words[v] = _NONE
+                    while filled != _NONE:
+                        w = (v << 6) + lowest_bit(filled)
+                        filled &= filled - _ONE
+                        word = bits[w]
+                        bits[w] = _NONE
+                        while word != _NONE:
+                            r = (w << 6) + lowest_bit(word)
+                            word &= word - _ONE
+                            if previous < 0:
+                                least = r
+                            elif rows_left >= min_leaf and n_rows - rows_left >= min_leaf:
+                                mass_right = mass - mass_left
+                                if settings.entropy:
+                                    rating = (
+                                        logs_left
+                                        - mass_left * np.log(mass_left)
+                                        + logs_right
+                                        - mass_right * np.log(mass_right)
+                                    )
+                                else:
+                                    rating = squares_left / mass_left + squares_right / mass_right
+                                if (
+                                    rating > best
+                                    and items.values[f, r] > items.values[f, previous] + _CLOSE
+                                ):
+                                    best, best_feature, below, above = rating, f, previous, r
+                            previous = r
+                            i = heads[r]
+                            while i >= 0:
+                                c = classes[i]
+                                weight = weights[i]
+                                inside = left[c]
+                                outside = total[c] - inside
+                                if settings.entropy:
+                                    logs_left += _xlogx(inside + weight) - _xlogx(inside)
+                                    logs_right += _xlogx(outside - weight) - _xlogx(outside)
+                                squares_left += weight * (2.0 * inside + weight)
+                                squares_right += weight * (weight - 2.0 * outside)
+                                left[c] = inside + weight
+                                mass_left += weight
+                                rows_left += tree.rows[i]
+                                i = others[i]
+                varies |= items.values[f, previous] > items.values[f, least] + _CLOSE
+        if best_feature < 0:
+            for c in range(n_classes):
+                share = total[c] / mass
+                if share > 0.0:
+                    for p in range(begin, end):
+                        votes[drawn[p], c] += share
+                    for p in range(first, last):
+                        votes[carried[p], c] += share
+            continue
+        cut = below
+        if last > first:
+            cut = _cut_between(items.values[best_feature], below, above)
+        middle = _partition(ranks[best_feature], cut, drawn, begin, end, tree.spare)
+        center = _partition(ranks[best_feature], cut, carried, first, last, tree.spare)
+        nodes[n_nodes, 0], nodes[n_nodes, 1] = begin, middle
+        nodes[n_nodes, 2], nodes[n_nodes, 3], nodes[n_nodes, 4] = first, center, depth + 1
+        n_nodes += 1
+        nodes[n_nodes, 0], nodes[n_nodes, 1] = middle, end
+        nodes[n_nodes, 2], nodes[n_nodes, 3], nodes[n_nodes, 4] = center, last, depth + 1
+        n_nodes += 1
+
+
+@kernel
+def _cut_between(values, below, above):
+    """Return the largest rank on the left of the threshold between two ranks."""
+    threshold = np.float64(values[below]) / 2.0 + np.float64(values[above]) / 2.0
+    if threshold == values[above]:
+        return below
+    while above - below > 1:
+        middle = (below + above) // 2
+        if values[middle] <= threshold:
+            below = middle
+        else:
+            above = middle
+    return below
+
+
+@kernel
+def _partition(ranks, cut, items, begin, end, spare):
+    """Move the items of rank `cut` or less to the left, and return where the others begin."""
+    middle = begin
+    n_right = 0
+    for p in range(begin, end):
+        i = items[p]
+        goes_left = ranks[i] <= cut
+        items[middle] = i
+        spare[n_right] = i
+        middle += goes_left
+        n_right += not goes_left
+    for p in range(n_right):
+        items[middle + p] = spare[p]
+    return middle
+
+
+@kernel
+def _settle(votes, n_left, pending):
+    """Find the items whose label no longer changes; return the number of all others."""
+    n_pending = 0
+    for i in range(pending.size):
+        if pending[i]:
+            most = second = 0.0
+            for c in range(votes.shape[1]):
+                if votes[i, c] > most:
+                    most, second = votes[i, c], most
+                elif votes[i, c] > second:
+                    second = votes[i, c]
+            pending[i] = most - second < n_left + _SLACK
+            n_pending += pending[i]
+    return n_pending
+
+
+@kernel
+def _xlogx(x):
+    return x * np.log(x) if x > 0.0 else 0.0
+
+
+@kernel
+def _below(state, bound):
+    """Return a random integer from 0 to `bound` - 1, without a slow division."""
+    high = random_word(state) >> np.uint64(32)
+    return np.int64((high * np.uint64(bound)) >> np.uint64(32))
