@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.cluster import KMeans as SklearnKMeans
 
@@ -30,7 +31,7 @@ def batch_engine(estimator: Any, X: Any, label: str = "drawn") -> BatchEngine | 
     native = _twin(estimator)
     methods = ("fit", "fit_predict") if label == "drawn" else ("fit", "fit_predict", "predict")
     offer = offer_of(native, methods)
-    if offer is None or not isinstance(X, np.ndarray):
+    if offer is None or not (isinstance(X, np.ndarray) or (offer.takes_sparse and issparse(X))):
         return None
     make = offer.label_drawn if label == "drawn" else offer.label_all
     try:
