@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
-from sklearn.cluster import HDBSCAN, OPTICS
 from sklearn.utils import get_tags
 
 from coreclust._sampling.models import LABELS, EstimatorModel, one_per_item, predict_each
@@ -273,15 +272,26 @@ def _check_tied_to_items(estimator: Any) -> None:
             )
 
 
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a Pipeline, or the estimator itself."""
+    steps = getattr(estimator, "steps", None)
+    return steps[-1][1] if steps else estimator
+
+
+def is_density_clusterer(estimator: Any) -> bool:
+    """Tell whether copies are known to matter; for others, `copies.py` finds out."""
+    # By name, because several packages have a HDBSCAN.
+    return any(cls.__name__ in ("HDBSCAN", "OPTICS") for cls in type(last_step(estimator)).__mro__)
+
+
 def warn_of_density(estimator: Any) -> None:
     """Warn about clusterers that treat the copies in a bootstrap resample as dense regions."""
-    steps = getattr(estimator, "steps", None)
-    clusterer = steps[-1][1] if steps else estimator
-    if isinstance(clusterer, (HDBSCAN, OPTICS)):
+    if is_density_clusterer(estimator):
+        name = type(last_step(estimator)).__name__
         warnings.warn(
-            f"{type(clusterer).__name__} treats the copies of rows in bootstrap resamples as dense "
-            "regions, so its cores may be too small; use resampling=SmoothedBootstrap() or "
-            "Subsample(), which draw no copies.",
+            f"{name} treats the copies of rows in bootstrap resamples as dense regions, so its "
+            "cores may be too small; use resampling=SmoothedBootstrap() or Subsample(), which draw "
+            "no copies.",
             stacklevel=5,
         )
 

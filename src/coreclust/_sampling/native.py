@@ -78,6 +78,11 @@ def offer_of(estimator: Any, methods: tuple[str, ...]) -> NativeOffer | None:
     return offer if same else None
 
 
+def has_native(estimator: Any) -> bool:
+    """Tell whether an estimator, or its twin, has compiled code."""
+    return offer_of(_twin(estimator), ("fit", "fit_predict")) is not None
+
+
 def _twin_of_kmeans(estimator: SklearnKMeans) -> KMeans | None:
     given_centers = not isinstance(estimator.init, str)
     usual = (
