@@ -42,7 +42,7 @@ def problem_of(estimator, X):
 
 
 def settings(**more):
-    return {"n_resamples": 30, "random_state": 0, **more}
+    return {"n_resamples": 50, "random_state": 0, **more}
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_the_trial_leaves_seeds_and_results_alone(monkeypatch):
         (KMeans(3), {}),
         (KMeans(3), {"engine": "generic"}),
         (in_a_callable, {"resampling": Subsample(0.5)}),
-        (in_a_callable, {"n_resamples": 19}),
+        (in_a_callable, {"n_resamples": 49}),
     ],
 )
 def test_no_trial_where_it_is_not_needed_or_too_expensive(monkeypatch, estimator, more):

@@ -20,7 +20,7 @@ from coreclust._utils.seeds import draw_random_states, seeds_of
 
 _MOST_ITEMS = 400  # of the data, that the trial uses
 _DRAWS = 4
-_FEWEST_RESAMPLES = 20  # below, the trial would take a large part of the fit
+_FEWEST_RESAMPLES = 50  # below, the trial would take a large part of the fit
 # The adjusted Rand index of clusters with and without copies must be lower than that of two
 # resamples by this much. The smaller number counts if copies always give more clusters, or always
 # fewer, because then it is not the noise of a clusterer that finds different solutions.

@@ -117,7 +117,7 @@ def gather_evidence(
     checkpoint: Checkpoint | None = None,
 ) -> Resampled:
     """Draw and label the resamples, or for Algorithm 2 those of each pair."""
-    if engine is None:
+    if engine is None and (checkpoint is None or checkpoint.n_tried == 0):
         warn_of_copies(problem, most_resamples(meta))
     how: dict[str, Any] = {"n_jobs": meta.n_jobs, "verbose": meta.verbose}
     name = "generic" if engine is None else "batched"
