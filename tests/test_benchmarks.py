@@ -31,6 +31,13 @@ def test_one_command_runs_everything_and_writes_the_page(tmp_path, paper_data, p
     assert "disagree" not in done.stderr
 
 
+def test_the_benchmark_of_cells_runs():
+    pytest.importorskip("scanpy", reason="scanpy is not installed")
+    done = run("benchmarks.cells", "--quick")
+    assert done.returncode == 0, done.stderr
+    assert "ratio" in done.stdout
+
+
 def test_the_selection_benchmark_runs():
     done = run("benchmarks.selection", "--quick")
     assert done.returncode == 0, done.stdout + done.stderr

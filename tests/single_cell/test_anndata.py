@@ -2,7 +2,6 @@
 
 import warnings
 
-import joblib
 import numpy as np
 import pytest
 import sklearn
@@ -68,11 +67,52 @@ def test_a_missing_representation_is_named(cells):
         core_clustering(cells.copy(), use_rep="X_scvi")
 
 
-def test_leiden_finds_blobs_and_repeats_itself():
-    X, y = make_blobs(150, centers=3, cluster_std=0.5, random_state=0)
-    first, again = (Leiden(resolution=0.3)(X, random_state=4) for _ in range(2))
-    np.testing.assert_array_equal(first, again)
-    assert adjusted_rand_score(y, first) == 1
+@pytest.mark.filterwarnings("ignore")
+def test_the_cores_of_the_users_own_clusters(cells):
+    scanpy = pytest.importorskip("scanpy", reason="scanpy is not installed")
+    adata = cells.copy()
+    scanpy.pp.neighbors(adata, use_rep="X_pca")
+    scanpy.tl.leiden(adata, resolution=0.7, flavor="igraph", n_iterations=3)
+    settings = {"n_resamples": 60, "random_state": 0}
+    cc = core_clustering(adata, reference="leiden", **settings)
+    own = adata.obs["leiden"].astype(str).to_numpy()
+    np.testing.assert_array_equal(cc.cluster_names_[cc.reference_labels_], own)
+    inside = cc.labels_ >= 0
+    assert inside.sum() > 200
+    assert (adata.obs["core_cluster"].astype(str).to_numpy()[inside] == own[inside]).all()
+    leiden = cc.estimator
+    assert (leiden.metric, leiden.resolution, leiden.n_iterations) == ("precomputed", 0.7, 3)
+    assert cc.engine_ == "batched"
+    graph = core_clustering(adata, use_graph="connectivities", **settings)
+    assert graph.estimator.resolution == 1
+    vectors = core_clustering(adata, Leiden(resolution=0.7), reference="leiden", **settings)
+    np.testing.assert_array_equal(vectors.reference_labels_, cc.reference_labels_)
+    assert vectors.summary()["n_core"].sum() == (vectors.labels_ >= 0).sum()
+
+
+def test_groups_of_cells_are_drawn_as_a_whole(cells):
+    adata = cells.copy()
+    adata.obs["donor"] = np.arange(700) % 20
+    cc = core_clustering(adata, KMeans(4), groups="donor", n_resamples=40, random_state=0)
+    first = cc.ensemble_.labels[:, 0] != cc.ensemble_.ABSENT
+    assert set(np.unique(np.arange(700)[first] % 20)).isdisjoint(np.arange(700)[~first] % 20)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"use_graph": "none"}, r"use_graph='none' is not in adata\.obsp"),
+        ({"reference": "none"}, r"reference='none' is not in adata\.obs"),
+        ({"groups": "none"}, r"groups='none' is not in adata\.obs"),
+        (
+            {"use_graph": "connectivities", "estimator": KMeans(3)},
+            r"needs an estimator with metric='precomputed', got KMeans",
+        ),
+    ],
+)
+def test_wrong_keys_are_named(cells, given, said):
+    with pytest.raises(ValueError, match=said):
+        core_clustering(cells.copy(), **given)
 
 
 def labels_of(Z):
@@ -91,11 +131,3 @@ def test_trimmed_cells_and_clusters_of_any_name():
         core_clustering(adata, labels_of, n_resamples=40, random_state=0)
     assert set(adata.obs["core_cluster_reference"]) == {"weak", "b"}
     assert adata.uns["core_cluster"]["clusters"]["cluster"].tolist() == ["b", "weak"]
-
-
-def test_leiden_repeats_itself_in_threads():
-    X, _ = make_blobs(80, random_state=0)
-    with joblib.parallel_config(backend="threading", n_jobs=4):
-        first = CoreClustering(Leiden(), n_resamples=60, random_state=0).fit(X)
-    alone = CoreClustering(Leiden(), n_resamples=60, random_state=0).fit(X)
-    np.testing.assert_array_equal(first.ensemble_.labels, alone.ensemble_.labels)

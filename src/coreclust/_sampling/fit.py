@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from coreclust._checkpoint.fingerprint import settings_of
 from coreclust._checkpoint.folder import Checkpoint
 from coreclust._sampling.adaptive import label_until_settled
+from coreclust._sampling.copies import warn_of_copies
 from coreclust._sampling.native import BatchEngine, batch_engine, dataset_labeler
 from coreclust._sampling.pairs import resample_pairs
 from coreclust._sampling.problem import Problem, is_nested, most_resamples
@@ -116,6 +117,8 @@ def gather_evidence(
     checkpoint: Checkpoint | None = None,
 ) -> Resampled:
     """Draw and label the resamples, or for Algorithm 2 those of each pair."""
+    if engine is None and (checkpoint is None or checkpoint.n_tried == 0):
+        warn_of_copies(problem, most_resamples(meta))
     how: dict[str, Any] = {"n_jobs": meta.n_jobs, "verbose": meta.verbose}
     name = "generic" if engine is None else "batched"
     begin = time.monotonic()

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
-from sklearn.cluster import HDBSCAN, OPTICS
 
 from coreclust._sampling.models import LABELS, EstimatorModel, one_per_item, predict_each
 from coreclust._sampling.native import takes_weights
@@ -103,14 +102,16 @@ class ClusteringFunction:
         if self.kind == "callable":
             labels = self._call(self._take(X, rows) if moved is None else moved, seeds)
             return items, self._encode(labels, rows.size)[0][first]
-        estimator = self._seeded_clone(seeds)
+        weighted = moved is None and self._takes_weights(items.size)
+        n_fitted = items.size if weighted else rows.size
+        estimator = self._seeded_clone(seeds, share=n_fitted / number_of_items(X))
         if self.kind == "classifier":
             if moved is None:
                 estimator.fit(self._take(X, rows), take_items(y, rows))
                 labels = estimator.predict(self._take(X, items, rows))
             else:
                 labels = estimator.fit(moved, take_items(y, rows)).predict(moved[first])
-        elif moved is None and takes_weights(estimator, items.size):
+        elif weighted:
             labels = estimator.fit_predict(self._take(X, items), sample_weight=counts)
         else:
             Z = self._take(X, rows) if moved is None else moved
@@ -131,9 +132,11 @@ class ClusteringFunction:
         if moved is not None:
             classes = None if y is None else take_items(y, rows)
             return self.label_by_model(moved, classes, X[items], seeds, keep)
-        estimator = self._seeded_clone(seeds)
         distinct, counts = np.unique(rows, return_counts=True)
-        if self.kind != "classifier" and takes_weights(estimator, distinct.size):
+        weighted = self._takes_weights(distinct.size)
+        n_fitted = distinct.size if weighted else rows.size
+        estimator = self._seeded_clone(seeds, share=n_fitted / number_of_items(X))
+        if weighted:
             estimator.fit(self._take(X, distinct), sample_weight=counts)
         else:
             self._fit(estimator, X, y, rows)
@@ -198,8 +201,15 @@ class ClusteringFunction:
             return self.estimator(Z, random_state=draw_random_states(seeds, 1)[0])
         return self.estimator(Z)
 
+    def _takes_weights(self, n_distinct: int) -> bool:
+        return self.kind != "classifier" and takes_weights(self.estimator, n_distinct)
+
     def _seeded_clone(
-        self, seeds: np.random.SeedSequence | int, *, only_unset: bool = False
+        self,
+        seeds: np.random.SeedSequence | int,
+        *,
+        only_unset: bool = False,
+        share: float = 1.0,
     ) -> Any:
         estimator = clone(self.estimator)
         parameters = sorted(estimator.get_params(deep=True).items())
@@ -214,7 +224,7 @@ class ClusteringFunction:
             else:
                 value.random_state = seed  # of the clone: cloning copied the splitter
         if not only_unset:
-            _set_for_resample(estimator, *(value for _, value in parameters))
+            _set_for_resample(share, estimator, *(value for _, value in parameters))
         return estimator
 
     def _take(
@@ -249,24 +259,37 @@ def _check_tied_to_items(estimator: Any) -> None:
             )
 
 
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a Pipeline, or the estimator itself."""
+    steps = getattr(estimator, "steps", None)
+    return steps[-1][1] if steps else estimator
+
+
+def is_density_clusterer(estimator: Any) -> bool:
+    """Tell whether copies are known to matter; for others, `copies.py` finds out."""
+    # By name, because several packages have a HDBSCAN.
+    return any(cls.__name__ in ("HDBSCAN", "OPTICS") for cls in type(last_step(estimator)).__mro__)
+
+
 def warn_of_density(estimator: Any) -> None:
     """Warn about clusterers that treat the copies in a bootstrap resample as dense regions."""
-    steps = getattr(estimator, "steps", None)
-    clusterer = steps[-1][1] if steps else estimator
-    if isinstance(clusterer, (HDBSCAN, OPTICS)):
+    if is_density_clusterer(estimator):
+        name = type(last_step(estimator)).__name__
         warnings.warn(
-            f"{type(clusterer).__name__} treats the copies of rows in bootstrap resamples as dense "
-            "regions, so its cores may be too small; use resampling=SmoothedBootstrap() or "
-            "Subsample(), which draw no copies.",
+            f"{name} treats the copies of rows in bootstrap resamples as dense regions, so its "
+            "cores may be too small; use resampling=SmoothedBootstrap() or Subsample(), which draw "
+            "no copies.",
             stacklevel=5,
         )
 
 
-def _set_for_resample(*estimators: Any) -> None:
+def _set_for_resample(share: float, *estimators: Any) -> None:
     """Set what compiled clusterers change in resamples, such as the number of starts."""
     for estimator in estimators:
         if hasattr(estimator, "__coreclust_native__") and not isinstance(estimator, type):
-            estimator.set_params(**estimator.__coreclust_native__().in_resamples)
+            offer = estimator.__coreclust_native__()
+            scaled = {} if offer.in_share is None else offer.in_share(share)
+            estimator.set_params(**offer.in_resamples, **scaled)
 
 
 def _is_random_state(name: str) -> bool:

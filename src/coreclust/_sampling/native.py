@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.ensemble import RandomForestClassifier
@@ -37,7 +38,7 @@ def batch_engine(estimator: Any, X: Any, label: str = "drawn", y: Any = None) ->
     native = _twin(estimator)
     methods = ("fit", "fit_predict") if label == "drawn" else ("fit", "fit_predict", "predict")
     offer = offer_of(native, methods)
-    if offer is None or not isinstance(X, np.ndarray):
+    if offer is None or not (isinstance(X, np.ndarray) or (offer.takes_sparse and issparse(X))):
         return None
     make = offer.label_drawn if label == "drawn" else offer.label_all
     if make is None:
@@ -84,6 +85,11 @@ def offer_of(estimator: Any, methods: tuple[str, ...]) -> NativeOffer | None:
         getattr(type(estimator), name, None) is getattr(offer.owner, name, None) for name in methods
     )
     return offer if same else None
+
+
+def has_native(estimator: Any) -> bool:
+    """Tell whether an estimator, or its twin, has compiled code."""
+    return offer_of(_twin(estimator), ("fit", "fit_predict")) is not None
 
 
 def _twin_of_kmeans(estimator: SklearnKMeans) -> KMeans | None:

@@ -79,7 +79,8 @@ def label_resamples(
     with one_thread(), warnings.catch_warnings(), sent_once(task):
         label = _label_block if engine is None else _label_batch
         given = ((task, block) for block in blocks)
-        results = in_parallel(label, given, n_jobs, threads=engine is not None)
+        threads = engine is not None and not engine.offer.holds_lock
+        results = in_parallel(label, given, n_jobs, threads=threads)
         try:
             for block in results:
                 collected.add(block)

@@ -87,9 +87,9 @@ class NativeOffer:
     label_drawn : callable, default=None
         ``label_drawn(X)`` returns a `BatchLabeler` for the items that were drawn, or None. For
         each resample the labels are those of ``fit_predict(X[items], sample_weight=counts)``
-        with ``random_state=seed`` and `in_resamples`. What all resamples share is computed here,
-        once. For a classifier it is ``label_drawn(X, classes)``, with classes from 0 on, and the
-        labels are those of ``fit(X[rows], classes[rows]).predict(X[items])``.
+        with ``random_state=seed``, `in_resamples` and `in_share`. What all resamples share is
+        computed here, once. For a classifier it is ``label_drawn(X, classes)``, with classes from
+        0 on, and the labels are those of ``fit(X[rows], classes[rows]).predict(X[items])``.
     label_all : callable, default=None
         ``label_all(X)``, or ``label_all(X, classes)``, returns a `BatchLabeler` that gives every
         item of X the label that `predict` gives it, or None.
@@ -106,6 +106,14 @@ class NativeOffer:
     most_per_call : int, default=125
         The largest number of resamples per call. A call should take less than a second, because
         Ctrl-C waits for it, and threads share the work by calls.
+    in_share : callable, default=None
+        ``in_share(share)`` returns parameters that depend on the share of the items that a fit to
+        a resample gets, such as the number of neighbors.
+    takes_sparse : bool, default=False
+        Whether `label_drawn` also takes a sparse matrix.
+    holds_lock : bool, default=False
+        Whether the labelers hold Python's global lock. Resamples then run in processes instead of
+        threads, and by default one at a time.
     make_model : callable, default=None
         ``make_model(array)`` returns the `Model` that stands for one entry of `Batch.models`.
     failure : str
@@ -126,5 +134,8 @@ class NativeOffer:
     weights_from: int | None = None
     in_resamples: Mapping[str, Any] = field(default_factory=dict)
     most_per_call: int = 125
+    in_share: Callable[[float], Mapping[str, Any]] | None = None
+    takes_sparse: bool = False
+    holds_lock: bool = False
     make_model: Callable[[NDArray[np.float64]], Model] | None = None
     failure: str = TOO_FEW_ITEMS

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from sklearn import config_context
 
+from coreclust._utils.validation import encode_labels
+from coreclust.cluster import Leiden
 from coreclust.core_clustering import CoreClustering
 from coreclust.resampling import Subsample
-from coreclust.single_cell._leiden import Leiden
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
 WEAK = "weak"
 TRIMMED = "trimmed"
+_GRAPH = "connectivities"  # where scanpy stores the graph of neighbors
 
 
 def core_clustering(
@@ -25,6 +29,9 @@ def core_clustering(
     estimator: Any = None,
     *,
     use_rep: str = "X_pca",
+    use_graph: str | None = None,
+    reference: str | None = None,
+    groups: str | None = None,
     key_added: str = "core_cluster",
     resampling: Any = None,
     **parameters: Any,
@@ -40,9 +47,19 @@ def core_clustering(
         a cell is together with the other cells of its cluster. ``adata.uns[key_added]`` gets the
         parameters and the summary of the clusters.
     estimator : clusterer or callable, default=None
-        None uses :class:`Leiden` with its defaults.
+        None uses :class:`~coreclust.cluster.Leiden`, with the resolution and the number of
+        iterations of `reference` if scanpy stored them in ``adata.uns``.
     use_rep : str, default="X_pca"
         The key of ``adata.obsm`` to cluster, or "X" for ``adata.X``.
+    use_graph : str, default=None
+        The key of a graph in ``adata.obsp`` that is clustered instead of `use_rep`, such as
+        "connectivities". An `estimator` must then have ``metric="precomputed"``. With a `reference`
+        and neither an `estimator` nor `use_graph`, "connectivities" is used if it is there.
+    reference : str, default=None
+        The key of clusters in ``adata.obs``, such as "leiden". Their cores are found, instead of
+        those of a new clustering of the cells.
+    groups : str, default=None
+        The key of ``adata.obs`` with the donor or batch of each cell. Donors are drawn as a whole.
     key_added : str, default="core_cluster"
         The name under which the results are stored.
     resampling : scheme, default=None
@@ -66,12 +83,25 @@ def core_clustering(
     >>> adata.obs["core_cluster"].shape, "weak" in set(adata.obs["core_cluster"])
     ((150,), True)
     """
-    X = _representation(adata, use_rep)
+    if reference is not None and estimator is None and use_graph is None:
+        use_graph = _GRAPH if _GRAPH in adata.obsp else None
+    X = _representation(adata, use_rep) if use_graph is None else _graph(adata, use_graph)
+    if estimator is None:
+        metric = "euclidean" if use_graph is None else "precomputed"
+        estimator = Leiden(metric=metric, **_settings_of(adata, reference))
+    elif use_graph is not None and getattr(estimator, "metric", None) != "precomputed":
+        raise ValueError(
+            f"use_graph={use_graph!r} needs an estimator with metric='precomputed', got "
+            f"{estimator!r}."
+        )
+    labels = None if reference is None else encode_labels(_column(adata, reference), "reference")
     cc = CoreClustering(
-        Leiden() if estimator is None else estimator,
-        resampling=Subsample(0.5) if resampling is None else resampling,
-        **parameters,
-    ).fit(X)
+        estimator, resampling=Subsample(0.5) if resampling is None else resampling, **parameters
+    ).fit(X, groups=None if groups is None else _column(adata, groups, "groups"))
+    if labels is not None:  # the resamples are the same for any reference
+        cc.reference_labels_, cc.cluster_names_ = labels
+        cc.n_clusters_ = len(cc.cluster_names_)
+        cc = cc.recut()
     names = np.asarray(cc.cluster_names_).astype(str)
     with config_context(transform_output="pandas"):  # AnnData stores only pandas frames
         clusters = cc.summary().astype({"cluster": str})
@@ -81,6 +111,8 @@ def core_clustering(
     adata.uns[key_added] = {
         "params": {
             "use_rep": use_rep,
+            "use_graph": use_graph or "",
+            "reference": reference or "",
             "estimator": repr(cc.estimator),
             "resampling": repr(cc.resampling),
             "alpha": cc.alpha,
@@ -102,6 +134,36 @@ def _representation(adata: Any, use_rep: str) -> Any:
             'or pass use_rep="X".'
         )
     return np.asarray(adata.obsm[use_rep])
+
+
+def _graph(adata: Any, use_graph: str) -> Any:
+    if use_graph not in adata.obsp:
+        known = ", ".join(sorted(adata.obsp)) or "nothing"
+        raise ValueError(
+            f"use_graph={use_graph!r} is not in adata.obsp, which has {known}; call "
+            "scanpy.pp.neighbors first."
+        )
+    return csr_matrix(adata.obsp[use_graph])
+
+
+def _column(adata: Any, key: str, name: str = "reference") -> NDArray[Any]:
+    """Return a column of adata.obs, as strings if it is a categorical."""
+    if key not in adata.obs:
+        known = ", ".join(map(str, adata.obs.columns)) or "nothing"
+        raise ValueError(f"{name}={key!r} is not in adata.obs, which has {known}.")
+    column = adata.obs[key]
+    if column.isna().any():
+        raise ValueError(f"{name}={key!r} has missing values in adata.obs; fill them or drop them.")
+    return np.asarray(column.astype(str) if column.dtype.kind == "O" else column)
+
+
+def _settings_of(adata: Any, reference: str | None) -> dict[str, Any]:
+    """Return the parameters of Leiden that scanpy stored beside its clusters."""
+    stored = adata.uns.get(reference)
+    stored = stored.get("params", {}) if isinstance(stored, Mapping) else {}
+    found = {name: stored[name] for name in ("resolution", "n_iterations") if name in stored}
+    kinds = {"resolution": float, "n_iterations": int}
+    return {name: kinds[name](value) for name, value in found.items() if value is not None}
 
 
 def _categories(labels: NDArray[np.int64], names: NDArray[np.str_], none: str) -> Any:
