@@ -78,9 +78,9 @@ def test_quick_runs_have_cells_of_their_own(runs, tmp_path):
     reproduce((4,), (), out=tmp_path, download=False)
     full = len(runs)
     reproduce((4,), (), quick=True, out=tmp_path, download=False)
-    assert len(runs) == full + 16
+    assert len(runs) == full + 18
     reproduce((4,), (), out=tmp_path, download=False, seed=1)
-    assert len(runs) == full + 16 + full
+    assert len(runs) == full + 18 + full
 
 
 def test_an_interrupted_run_keeps_what_is_finished(runs, tmp_path, monkeypatch):
