@@ -35,9 +35,9 @@ _PARTS = {
     "clusterers": (
         "Whole fits on the paper's datasets",
         (
-            "Compiled clusterers compared with a loop over scikit-learn and with the authors' R "
-            "package. The R times were measured on another machine, so these ratios are only a "
-            "rough guide."
+            "Compiled clusterers and classifiers compared with a loop over scikit-learn and with "
+            "the authors' R package. The R times were measured on another machine, so these ratios "
+            "are only a rough guide."
         ),
     ),
     "clique": (

@@ -26,7 +26,7 @@ def test_one_command_runs_everything_and_writes_the_page(tmp_path, paper_data, p
     assert (tmp_path / "images" / "benchmarks.png").read_bytes().startswith(b"\x89PNG")
     assert "PASS  2,000 items: as the dense implementation" in scale
     rows = [line.split() for line in clusterers.split("```")[1].splitlines()[2:]]
-    assert [row[1] for row in rows] == ["kmeans", "hclust", "tkmeans", "tclust"]
+    assert [row[1] for row in rows] == ["kmeans", "hclust", "tkmeans", "tclust", "rf", "svm"]
     assert "networkx" in clique
     assert "disagree" not in done.stderr
 

@@ -22,7 +22,6 @@ from studies.paper.page import block_names, build_blocks
 from studies.paper.plan import (
     FIGURES,
     PANELS,
-    QUICK_FOREST_RESAMPLES,
     QUICK_WITHOUT,
     TABLES,
     Plan,
@@ -329,8 +328,6 @@ def _left_out(
         slow = []
         if {1, 4, 5} & set(plan.tables):
             slow += [DATASET_TITLES[name] for name in QUICK_WITHOUT]
-        if {4, 5} & set(plan.tables):
-            slow.append(f"the random forest beyond {_listed(list(QUICK_FOREST_RESAMPLES))}")
         if {2, 3} & set(plan.tables):
             slow.append("most of Algorithm 2")
         if slow:

@@ -76,6 +76,21 @@ def test_a_shallow_tree_of_continuous_data_is_scikit_learns(criterion, class_wei
     np.testing.assert_array_equal(found, tree.predict(X))
 
 
+@pytest.mark.parametrize("offset", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_values_that_are_nearly_equal_are_not_split(offset, seed):
+    """scikit-learn takes values within 1e-7 as equal, in single precision."""
+    rng = np.random.default_rng(seed)
+    X = offset + 6e-8 * rng.integers(0, 12, size=(80, 2)).cumsum(axis=0) % 2e-6
+    y = rng.integers(0, 3, size=80) * (X[:, 0] > np.median(X[:, 0]))
+    counts = np.bincount(rng.integers(80, size=80), minlength=80)
+    forest = Forest(1, bootstrap=False, max_features=None, max_depth=1)
+    (found,) = labels_of(forest, X, y, [counts], [0], "all")
+    rows = np.repeat(np.arange(80), counts)
+    tree = DecisionTreeClassifier(max_depth=1).fit(X[rows], y[rows])
+    np.testing.assert_array_equal(found, tree.predict(X))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "how",

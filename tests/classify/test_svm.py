@@ -99,6 +99,16 @@ def test_exact_solutions_give_the_same_labels(how, seed, weight):
     np.testing.assert_array_equal(batch.labels[0], expected)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+@pytest.mark.parametrize("n_first", [3, 4, 7])
+def test_equal_items_of_different_classes(kernel, n_first):
+    """With nothing to tell the classes apart, all items get one label: that of scikit-learn."""
+    X, y = np.full((9, 2), 0.3), np.arange(9) >= n_first
+    engine = batch_engine(SVC(kernel=kernel), X, "drawn", y)
+    batch = engine.label(np.ones((1, 9), np.int32), np.zeros(1, np.int64))
+    np.testing.assert_array_equal(batch.labels[0], SVC(kernel=kernel).fit(X, y).predict(X))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("data", [IRIS, load_wine(return_X_y=True)], ids=["iris", "wine"])
 @pytest.mark.parametrize("scheme", [Bootstrap(), Bootstrap("oob")], ids=repr)

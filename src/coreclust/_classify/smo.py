@@ -25,6 +25,7 @@ LINEAR, POLY, RBF = 0, 1, 2
 BY_VARIANCE = -1.0  # gamma is the inverse of the number of features times the variance
 
 _MOST_STEPS = 10_000_000
+_ROUNDING = 2.0**-52
 _FLAT = 1e-12  # curvature in place of 0, for equal items
 
 
@@ -169,7 +170,6 @@ def _scaled(X, weights, settings):
     by_feature = np.ascontiguousarray(X.T)
     n = weights.size
     mass = weights.sum()
-    rounding = 2.0**-52
     for f in range(by_feature.shape[0]):
         column = by_feature[f]
         mean = (column[:n] * weights).sum() / mass
@@ -177,7 +177,7 @@ def _scaled(X, weights, settings):
         if settings.center:
             column -= mean
         # A constant feature is not scaled.
-        varies = variance > mass * rounding * variance + (mass * mean * rounding) ** 2
+        varies = variance > mass * _ROUNDING * variance + (mass * mean * _ROUNDING) ** 2
         if settings.scale and varies:
             column /= np.sqrt(variance)
     return by_feature
@@ -196,7 +196,7 @@ def kernel_rows(by_feature, weights, settings):
         mass = weights.sum() * d
         mean = (by_feature[:, :n_train] * weights).sum() / mass
         variance = (((by_feature[:, :n_train] - mean) ** 2) * weights).sum() / mass
-        gamma = 1.0 / (d * variance) if variance > 0.0 else 1.0
+        gamma = 1.0 / (d * variance) if variance > (mass * mean * _ROUNDING) ** 2 else 1.0
     diagonal = np.ones(n_train)
     if settings.form != RBF:
         for i in range(n_train):

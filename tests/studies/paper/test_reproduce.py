@@ -78,9 +78,9 @@ def test_quick_runs_have_cells_of_their_own(runs, tmp_path):
     reproduce((4,), (), out=tmp_path, download=False)
     full = len(runs)
     reproduce((4,), (), quick=True, out=tmp_path, download=False)
-    assert len(runs) == full + 16
+    assert len(runs) == full + 18
     reproduce((4,), (), out=tmp_path, download=False, seed=1)
-    assert len(runs) == full + 16 + full
+    assert len(runs) == full + 18 + full
 
 
 def test_an_interrupted_run_keeps_what_is_finished(runs, tmp_path, monkeypatch):
@@ -134,8 +134,7 @@ def test_what_is_left_out_is_one_sentence(runs, tmp_path):
     assert outcome.left_out == (
         "Left out: glass, BCW and KDD, whose data was not found (put glass.csv, bcw.csv and "
         "kdd.csv.gz into a folder and name it with --data or CORECLUST_DATA, or drop "
-        "--offline); yeast, the random forest beyond iris and most of Algorithm 2, which --quick "
-        "skips (run without it)."
+        "--offline); yeast and most of Algorithm 2, which --quick skips (run without it)."
     )
     assert outcome.left_out in (tmp_path / "reproduction.md").read_text()
     assert reproduce((), (1,), out=tmp_path, download=False).left_out == ""
@@ -264,9 +263,9 @@ def test_quick_from_the_command_line_then_without_data(tmp_path):
     done = study("--table", "4", "--quick", "--offline", "--out", "made", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stderr.splitlines()
-    assert sum(line.endswith("done before") for line in lines) == 15
+    assert sum(line.endswith("done before") for line in lines) == 17
     assert sum(line.endswith(" s") for line in lines) == 1
-    assert sum(line.endswith("the data was not found") for line in lines) == len(lines) - 16
+    assert sum(line.endswith("the data was not found") for line in lines) == len(lines) - 18
     last = done.stdout.splitlines()[-1]
     assert last.startswith("Left out: glass, BCW and KDD, whose data was not found")
     assert "iris       k-means++" in done.stdout

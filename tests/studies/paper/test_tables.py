@@ -65,7 +65,7 @@ def test_published_figures_are_the_reference(ours, theirs):
 def test_published_figures_are_complete():
     assert set(bootstrap_figures()) == {(d, a) for d in DATASETS for a in ALGORITHM_NAMES}
     assert set(known_figures()) == {(d, a) for d in KNOWN_DATASETS for a in ALGORITHM_NAMES}
-    assert set(KNOWN_RESAMPLES) == {key for key in known_figures() if key[1] != "rf"}
+    assert set(KNOWN_RESAMPLES) == set(known_figures())
     for (dataset, algorithm), figures in known_figures().items():
         trimmed = PROPERTIES[dataset].size - sum(figures.agreement)
         share = 0.05 if algorithm in ("tclust", "tkmeans") else 0
@@ -99,14 +99,14 @@ def test_plan_of_everything():
     plan = Plan()
     cells = plan.cells()
     assert plan.is_complete
-    assert len(cells) == len(set(cells)) == 42 + 10
+    assert len(cells) == len(set(cells)) == 42 + 12
     assert {cell.n_resamples for cell in cells if cell.scheme == "bootstrap"} == {1000}
-    assert [cell.scheme for cell in cells] == ["bootstrap"] * 42 + ["known"] * 10
+    assert [cell.scheme for cell in cells] == ["bootstrap"] * 42 + ["known"] * 12
 
 
 def test_plan_of_a_part():
     assert Plan((1,), ()).cells() == []
-    assert len(Plan((2,), ()).cells()) == 20
+    assert len(Plan((2,), ()).cells()) == 24
     assert {cell.scheme for cell in Plan((3,), ()).cells()} == {"known"}
     assert len(Plan((4, 5), ()).cells()) == 42
     assert Plan((), (1,)).cells() == [Cell("synthetic", "kmeans", "bootstrap", 1000)]
@@ -183,11 +183,10 @@ def test_missing_cells_say_why(number):
     assert table.n_judged == 0
     assert len(table.rows) == {1: 7, 2: 12, 3: 12, 4: 42, 5: 42}[number]
     for row in table.rows:
-        quick = row.dataset == "yeast" or row.algorithm == "rf"
         reasons = {"not run: left out by --quick", "not run: the data was not found"}
         assert set(row.notes) <= reasons
         assert row.notes
-        if row.dataset == "yeast" or (quick and row.dataset != "iris"):
+        if row.dataset == "yeast":
             assert row.notes == ("not run: left out by --quick",)
 
 
