@@ -23,7 +23,7 @@ ALLOWED = {
     "cores": "clique evidence",
     "_checkpoint": "evidence",
     "_sampling": "_checkpoint cluster clique cores evidence resampling",
-    "_inspection": "cores evidence",
+    "_inspection": "cores evidence stability",
     "plotting": "_inspection",
     "report": "_inspection cores plotting",
     "core_clustering": "_inspection _sampling cores evidence report",
