@@ -10,9 +10,10 @@ Run it with ``python examples/cells.py``; it takes a few seconds and requires sc
 import matplotlib.pyplot as plt
 import scanpy as sc
 
+from coreclust.cluster import Leiden
 from coreclust.metrics import purity_score
 from coreclust.plotting import CoreClusterDisplay
-from coreclust.single_cell import Leiden, core_clustering
+from coreclust.single_cell import core_clustering
 
 
 def main():

@@ -22,6 +22,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncod
 from sklearn.svm import SVC
 
 from coreclust import CoreClustering, LabelEnsemble, core_clusters
+from coreclust._inspection import tables
 
 
 def fit(estimator, X, y=None, **kwargs):
@@ -232,7 +233,7 @@ def edit_distance(a, b):
     return row[-1]
 
 
-def test_a_list_of_strings_with_a_callable():
+def test_a_list_of_strings_with_a_callable(monkeypatch):
     words = ["banana", "bananas", "ananas", "bandana", "zebra", "zebras", "zebroid", "cobra"]
 
     def two_groups(Z):
@@ -246,6 +247,8 @@ def test_a_list_of_strings_with_a_callable():
     assert not hasattr(cc, "n_features_in_")
     assert cc.item_table().shape == (8, 7)
     assert cc.item_table(details=False).shape == (8, 4)
+    monkeypatch.setattr(tables, "_MOST_DETAILED", 7)
+    assert (cc.item_table().shape, cc.item_table(details=True).shape) == ((8, 4), (8, 7))
     assert fit(two_groups, tuple(words)).ensemble_ == cc.ensemble_
 
 

@@ -24,7 +24,7 @@ ALLOWED = {
     "cores": "clique evidence",
     "_checkpoint": "evidence",
     "_sampling": "_checkpoint _classify cluster clique cores evidence resampling",
-    "_inspection": "cores evidence resampling",
+    "_inspection": "cores evidence resampling stability",
     "plotting": "_inspection",
     "report": "_inspection cores plotting",
     "core_clustering": "_inspection _sampling cores evidence report",

@@ -351,8 +351,9 @@ def test_long_findings_are_cut_short():
     cc.fit(list(range(8)))
     cc.ensemble_ = LabelEnsemble(labels)
     sentences = cc.diagnose().sentences
-    assert len(sentences) == 3
-    assert sentences[-1] == "26 more pairs are not shown to be two."
+    assert len(sentences) == 4
+    assert sentences[2] == "26 more pairs are not shown to be two."
+    assert sentences[3].endswith(" and 6 others.")
     assert all(len(sentence) < 200 for sentence in sentences)
 
 

@@ -20,7 +20,7 @@ from coreclust._sampling.native import BatchEngine
 from coreclust._sampling.problem import Problem
 from coreclust._sampling.runner import TRIES, label_resamples, report_dropped
 from coreclust._utils.seeds import draw_entropy, seeds_of
-from coreclust.cluster._native import NativeOffer
+from coreclust.cluster._native import Batch, NativeOffer
 from coreclust.resampling import Bootstrap
 from twins import algorithm_3
 
@@ -287,3 +287,54 @@ def test_an_interrupt_on_the_way_into_a_kernel_is_still_one(blobs):
         run(KMeans(3), blobs, engine=BatchEngine(interrupted, offer), n_jobs=1)
     with pytest.raises(SystemError, match="of another kind"):
         run(KMeans(3), blobs, engine=BatchEngine(broken, offer), n_jobs=1)
+
+
+class FailsSometimes:
+    """Clusters by the sign of the first feature; fails if the resample starts above a limit."""
+
+    def __init__(self, limit):
+        self.limit = limit
+
+    def __call__(self, Z):
+        if Z[0, 0] > self.limit:
+            raise ZeroDivisionError("no luck")
+        return (Z[:, 0] > 0).astype(int)
+
+
+@pytest.mark.parametrize("how", [{}, {"n_jobs": 2}, {"n_resamples": "auto", "alpha": 0.5}])
+def test_many_resamples_that_are_drawn_again_are_reported(how):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    X[0, 0] = -9  # the data as given can be clustered
+    settings = {"n_resamples": 100, "random_state": 0, **how}
+    function = FailsSometimes(np.quantile(X[:, 0], 0.7))
+    with pytest.warns(RuntimeWarning, match="fits to resamples failed") as caught:
+        cc = CoreClustering(function, **settings).fit(X)
+    (told,) = [str(one.message) for one in caught if "failed" in str(one.message)]
+    n_failed, n_tries = map(int, re.match(r"(\d+) of (\d+) fits", told).groups())
+    assert n_tries - n_failed == cc.n_resamples_
+    assert n_failed / n_tries == pytest.approx(0.3, abs=0.1)
+    assert "ZeroDivisionError: no luck." in told
+
+
+def test_few_resamples_that_are_drawn_again_are_not_reported():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    X[0, 0] = -9
+    CoreClustering(FailsSometimes(np.quantile(X[:, 0], 0.99)), n_resamples=100, random_state=0).fit(
+        X
+    )
+
+
+def test_tries_of_compiled_code_are_counted():
+    seen = []
+
+    def label(counts, seeds):
+        failed = counts[:, 0] == 0
+        seen.append(failed)
+        return Batch(np.where(counts > 0, 0, LabelEnsemble.ABSENT).astype(np.int32), failed)
+
+    problem = Problem(ClusteringFunction.of(KMeans(1)), np.zeros((20, 1)), None, Bootstrap())
+    engine = BatchEngine(label, NativeOffer(owner=KMeans, seeded=False))
+    found = label_resamples(problem, 40, 0, engine=engine, n_jobs=1)
+    n_failures = sum(int(failed.sum()) for failed in seen)
+    assert found.n_redrawn == n_failures - TRIES * len(found.errors) > 5
+    assert found.redraw_error == engine.offer.failure

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coreclust._inspection.landing import Pairs, common_labels, landed_together, pairs_that_met
 from coreclust._inspection.merge_test import MOST_ITEMS, MergeTest, merge_test
+from coreclust._inspection.modes import Mode, find_modes, mode_sentences
 from coreclust._inspection.stable_groups import StableGroup, are_distinct, stable_groups
 from coreclust._utils.compat import number_of_items
 from coreclust._utils.seeds import seeds_of
@@ -51,6 +52,9 @@ class Diagnosis:
         (the share of resamples in which all items of the group that are present have one label).
     items : list of ndarray of int
         The items of each group in `groups`.
+    modes : list of Mode
+        The distinct solutions among the resamples, the most common first, each with `share`,
+        `merged`, `split` and `lost` (positions in `cluster_names_`). See Notes of `diagnose`.
     sentences : list of str
         The findings in words; empty if there are none.
 
@@ -70,6 +74,7 @@ class Diagnosis:
     pairs: pd.DataFrame
     groups: pd.DataFrame
     items: list[NDArray[np.intp]]
+    modes: list[Mode]
     sentences: list[str]
 
     def __repr__(self) -> str:
@@ -111,6 +116,10 @@ def diagnose(self: CoreClustering, X: Any = None) -> Diagnosis:
     To find the groups of a cluster, the search for cores is repeated among its weak items. Two
     groups are reported if they pass the same test or, without features, if hardly any resample
     divides them and they hold at least 95 % of the cluster.
+
+    To find the modes, at most 200 resamples are grouped by their adjusted Rand index with each
+    other. A cluster is merged with another if at least 75 % of both have one label, and split if
+    no label has 75 % of it.
 
     References
     ----------
@@ -158,6 +167,7 @@ def findings(diagnosis: Diagnosis, names: NDArray[Any]) -> list[str]:
 def _diagnose(fitted: CoreClustering, X: Any) -> Diagnosis:
     pairs = _pair_columns(fitted, X)
     groups = _distinct_groups(fitted, X)
+    modes = find_modes(fitted)
     names = fitted.cluster_names_
     import pandas as pd
 
@@ -177,7 +187,12 @@ def _diagnose(fitted: CoreClustering, X: Any) -> Diagnosis:
             }
         ),
         [group.items for group in groups],
-        [*_pair_sentences(fitted, pairs), *_group_sentences(fitted, groups)],
+        modes,
+        [
+            *_pair_sentences(fitted, pairs),
+            *_group_sentences(fitted, groups),
+            *mode_sentences(fitted, modes),
+        ],
     )
 
 

@@ -19,7 +19,7 @@ from coreclust._sampling.copies import warn_of_copies
 from coreclust._sampling.native import BatchEngine, batch_engine, dataset_labeler
 from coreclust._sampling.pairs import resample_pairs
 from coreclust._sampling.problem import Problem, is_nested, most_resamples
-from coreclust._sampling.runner import label_resamples, report_dropped
+from coreclust._sampling.runner import label_resamples, report_dropped, report_redrawn
 from coreclust.evidence._nested import NestedEnsemble
 from coreclust.evidence._protocol import Evidence
 
@@ -144,6 +144,7 @@ def gather_evidence(
     else:
         labeling = label(n_resamples=most_resamples(meta))
     report_dropped(labeling.errors, labeling.n_tried)
+    report_redrawn(labeling)
     models = labeling.models
     if engine is not None:
         models = [engine.offer.make_model(model) for model in models]

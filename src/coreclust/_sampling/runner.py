@@ -24,6 +24,7 @@ from coreclust.evidence._ensemble import label_dtype
 from coreclust.evidence._labeling import Block, Labeling
 
 TRIES = 5
+_MANY_REDRAWN = 0.05  # share of tries, above which there is a warning
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ def label_resamples(
         task = replace(task, problem=replace(problem, items=None, classes=None))
     collected = collector(n_resamples, n_items, after, checkpoint)
     n_before = collected.n_tried
+    n_redrawn, redraw_error = (0, "") if after is None else (after.n_redrawn, after.redraw_error)
     if per_task is None:
         most = 1 if engine is None else engine.offer.most_per_call
         per_task = resamples_per_task(n_items, n_resamples - n_before, most)
@@ -84,6 +86,8 @@ def label_resamples(
         try:
             for block in results:
                 collected.add(block)
+                n_redrawn += block.n_redrawn
+                redraw_error = block.redraw_error or redraw_error
                 if 2 * len(collected.errors) > n_resamples:
                     break  # too many are lost already
                 progress.update(collected.n_tried)
@@ -107,7 +111,7 @@ def label_resamples(
                 progress.close()
     if 2 * len(collected.errors) > n_resamples:
         report_dropped(collected.errors, n_resamples)
-    return collected.labeling()
+    return collected.labeling()._replace(n_redrawn=n_redrawn, redraw_error=redraw_error)
 
 
 def _label_block(task: _Task, resamples: range) -> Block:
@@ -115,16 +119,20 @@ def _label_block(task: _Task, resamples: range) -> Block:
     labels = np.full((len(resamples), task.n_items), ABSENT, dtype=np.int64)
     failed: list[tuple[int, str]] = []
     models: list[Any] = []
+    n_redrawn, redraw_error = 0, ""
     with one_thread_in_worker():
         for resample in resamples:
-            found, error = _label_one(task, resample, models)
+            found, errors = _label_one(task, resample, models)
             if found is None:
-                failed.append((resample, error))
+                failed.append((resample, errors[-1]))
             else:
+                n_redrawn += len(errors)
+                redraw_error = errors[-1] if errors else redraw_error
                 items, codes = found
                 labels[resample - resamples.start - len(failed), items] = codes
     labels = labels[: len(resamples) - len(failed)]
-    return Block(labels.astype(label_dtype(int(labels.max(initial=0)))), failed, models)
+    labels = labels.astype(label_dtype(int(labels.max(initial=0))))
+    return Block(labels, failed, models, n_redrawn, redraw_error)
 
 
 def _label_batch(task: _Task, resamples: range) -> Block:
@@ -133,6 +141,7 @@ def _label_batch(task: _Task, resamples: range) -> Block:
     labels = np.empty((len(resamples), task.n_items), dtype=np.int32)
     models: dict[int, NDArray[np.float64]] = {}
     pending = np.arange(len(resamples))
+    n_failures = 0
     for attempt in range(TRIES):
         drawn = [resamples[place] for place in pending.tolist()]
         counts = problem.draw_counts([task.seeds(b, attempt, ROWS) for b in drawn], task.n_items)
@@ -150,14 +159,18 @@ def _label_batch(task: _Task, resamples: range) -> Block:
             _number_from_zero(batch.labels)
         labels[pending] = batch.labels
         pending = pending[batch.failed]
+        n_failures += pending.size
         if pending.size == 0:
             break
     labels = np.delete(labels, pending, axis=0)
     lost = pending.tolist()
+    n_redrawn = n_failures - TRIES * len(lost)
     return Block(
         labels.astype(label_dtype(int(labels.max(initial=0)))),
         [(resamples[place], engine.offer.failure) for place in lost],
         [model for place, model in sorted(models.items()) if place not in lost],
+        n_redrawn,
+        engine.offer.failure if n_redrawn else "",
     )
 
 
@@ -172,17 +185,17 @@ def _number_from_zero(labels: NDArray[np.int32]) -> None:
 
 def _label_one(
     task: _Task, resample: int, models: list[Any]
-) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]] | None, str]:
-    """Draw and label one resample, again if that fails; return its labels or the last error."""
-    message = ""
+) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]] | None, list[str]]:
+    """Draw and label one resample, again if that fails; return its labels and the errors."""
+    errors: list[str] = []
     for attempt in range(TRIES):
         row_seeds = task.seeds(resample, attempt, ROWS)
         seeds = task.seeds(resample, attempt, ESTIMATOR)
         try:
-            return _draw_and_label(task, row_seeds, seeds, models), ""
+            return _draw_and_label(task, row_seeds, seeds, models), errors
         except Exception as error:  # noqa: BLE001 - counted and reported by the caller
-            message = f"{type(error).__name__}: {error}"
-    return None, message
+            errors.append(f"{type(error).__name__}: {error}")
+    return None, errors
 
 
 def _draw_and_label(
@@ -220,3 +233,21 @@ def report_dropped(errors: list[str], n_resamples: int) -> None:
     if 2 * len(errors) > n_resamples:
         raise RuntimeError(f"{told} More than half are lost; fix the estimator or resampling.")
     warnings.warn(f"{told} They are left out.", RuntimeWarning, stacklevel=4)
+
+
+def report_redrawn(labeling: Labeling) -> None:
+    """Warn if many resamples were drawn again because the estimator failed.
+
+    If some failed on every try, the warning about them is enough.
+    """
+    if labeling.errors:
+        return
+    n_tries = labeling.ensemble.n_resamples + labeling.n_redrawn
+    if labeling.n_redrawn > _MANY_REDRAWN * n_tries:
+        warnings.warn(
+            f"{labeling.n_redrawn} of {n_tries} fits to resamples failed, and the resamples were "
+            f"drawn again; the last error was {labeling.redraw_error.rstrip('.')}. Resamples on "
+            "which the estimator fails are missing, so the cores may look too stable.",
+            RuntimeWarning,
+            stacklevel=4,
+        )

@@ -18,6 +18,8 @@ class Block:
     labels: NDArray[np.signedinteger]  # (n_labeled, n_items), in the smallest type that fits
     failed: list[tuple[int, str]]  # position over all blocks, and error, if every try failed
     models: list[Any]  # empty, or one model (or its array) per labeled resample
+    n_redrawn: int = 0  # tries that failed before a resample was labeled
+    redraw_error: str = ""  # the last of their errors
 
     @property
     def n_tried(self) -> int:
@@ -32,6 +34,8 @@ class Labeling(NamedTuple):
     errors: list[str]
     models: list[Any]  # empty, or one model per resample in the ensemble
     failed: tuple[int, ...] = ()  # positions of those that failed
+    n_redrawn: int = 0  # tries that failed before a resample was labeled
+    redraw_error: str = ""  # the last of their errors
 
     @property
     def n_tried(self) -> int:

@@ -77,7 +77,8 @@ def core_clustering(
     --------
     >>> from anndata import AnnData
     >>> from sklearn.datasets import load_iris
-    >>> from coreclust.single_cell import Leiden, core_clustering
+    >>> from coreclust.cluster import Leiden
+    >>> from coreclust.single_cell import core_clustering
     >>> adata = AnnData(load_iris().data, obsm={"X_pca": load_iris().data})
     >>> cc = core_clustering(adata, Leiden(resolution=0.5), n_resamples=100, random_state=0)
     >>> adata.obs["core_cluster"].shape, "weak" in set(adata.obs["core_cluster"])
