@@ -280,7 +280,7 @@ def test_wrong_usage_ends_in_one_line_and_exit_code_2(arguments, message, run):
 
 def test_a_classifier(run):
     code, out, err = run(
-        "fit data.csv --algorithm svm --label kind --drop-missing --resamples 40 --json --quiet"
+        "fit data.csv --algorithm svm --label kind --drop-missing --resamples 200 --json --quiet"
     )
     assert (code, err) == (0, "")
     assert {cluster["cluster"] for cluster in json.loads(out)["clusters"]} == {"a", "b", "c"}
