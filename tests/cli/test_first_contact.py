@@ -449,8 +449,9 @@ def test_notations_of_numbers(cells, expected, how, read):
 
 
 def test_percent_signs_in_some_cells(error):
-    assert "column x holds numbers except in 1 cell, first '7' in line 3" in error(
-        "x,y\n5%,1\n7,2\n9%,4\n"
+    assert (
+        "column x holds numbers with a percent sign except in 1 cell, first '7' in line 3"
+        in error("x,y\n5%,1\n7,2\n9%,4\n")
     )
 
 

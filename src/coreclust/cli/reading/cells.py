@@ -50,9 +50,9 @@ def table_of(
             rows = [(0, in_comment), *rows] if header else rows
         if not header:
             notices.append(_NO_HEADER)
-        elif len(rows) > 1 and all(is_number(cell) or not cell for cell in rows[0][1]):
+        elif rows[0][0] and not _has_words(head, missing, decimal_comma=decimal_comma):
             notices.append(
-                f"The first line ({join_names(filter(None, rows[0][1]), most=3)}) is read as the "
+                f"The first line ({join_names(filter(None, head[0]), most=3)}) is read as the "
                 "names of the columns (--no-header reads it as data)."
             )
     names = rows.pop(0)[1] if header else []
@@ -91,6 +91,13 @@ def has_header(
     It does if it holds a word above a column of numbers, if there are no numbers at all, or if its
     numbers are years or count the columns.
     """
+    if _has_words(rows, missing, decimal_comma=decimal_comma):
+        return True
+    return len(rows) > 1 and _has_numbers_as_names(rows)
+
+
+def _has_words(rows: list[list[str]], missing: frozenset[str], *, decimal_comma: bool) -> bool:
+    """Tell whether the first row has a word above a column of numbers, or no row has numbers."""
     number = partial(is_number, decimal_comma=decimal_comma)
     first, rest = rows[0], rows[1:]
     if not rest:  # a single line: names if there is no number in it
@@ -101,9 +108,7 @@ def has_header(
         below = [value for value in below if not is_missing(value, missing)]
         if below and sum(map(number, below)) > 0.5 * len(below):
             above.append(cell)
-    if not above or not all(number(cell) or is_missing(cell, missing) for cell in above):
-        return True
-    return _has_numbers_as_names(rows)
+    return not above or not all(number(cell) or is_missing(cell, missing) for cell in above)
 
 
 def _has_numbers_as_names(rows: list[list[str]]) -> bool:

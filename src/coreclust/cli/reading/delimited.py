@@ -26,6 +26,8 @@ _OTHER_FILES = {
     b"%PDF": "a PDF file, but a table such as a CSV file is needed",
     b"\x89PNG": "a picture, but a table such as a CSV file is needed",
     b"\x89HDF": "an HDF5 file; if it holds an AnnData object, rename it to .h5ad",
+    b"<!DOCTYPE html": "a web page, but a table such as a CSV file is needed",
+    b'{"': "a JSON file, but a table such as a CSV file is needed",
     b"PAR1": "a Parquet file; rename it to .parquet",
     b"\x93NUMPY": "a numpy array; rename it to .npy",
 }
@@ -90,8 +92,10 @@ def find_separator(text: str, missing: frozenset[str], *, tabs_first: bool = Fal
         comma = separator != ","
         numbers = [is_number(c, decimal_comma=comma) or is_missing(c, missing) for c in cells]
         share = sum(numbers) / len(cells)
-        if separator == SPACES and share < 0.5:
-            return 0, 0, 0  # blanks between words
+        ends = [row[-1] for row in rows[1:] or rows]
+        words = share < 0.5 or (share == 0.5 and not any(is_number(end) for end in ends))
+        if separator == SPACES and words:
+            return 0, 0, 0  # blanks between words, or before units
         return n_even / len(rows), share, width
 
     return max(order, key=score)  # the first of equals

@@ -146,12 +146,13 @@ def _features(
             continue
         numbers = values.numbers_of(column, decimal_comma=raw.decimal_comma)
         if numbers is None:
-            odd = values.odd_cells(column, decimal_comma=raw.decimal_comma)
+            odd, way = values.odd_cells(column, decimal_comma=raw.decimal_comma)
             if len(odd):
                 raise InputError(
-                    f"{file}: column {name} holds numbers except in {_count(len(odd), 'cell')}, "
-                    f"first {odd.iloc[0]!r} in {raw.place} {odd.index[0]}; fix the file, declare "
-                    "the code with --missing, or --drop the column."
+                    f"{file}: column {name} holds numbers{f' with {way}' if way else ''} except in "
+                    f"{_count(len(odd), 'cell')}, first {odd.iloc[0]!r} in {raw.place} "
+                    f"{odd.index[0]}; fix the file, declare the code with --missing, or --drop the "
+                    "column."
                 )
             encoded = values.one_hot(column) if one_hot_encode else None
             if encoded is None:

@@ -56,15 +56,18 @@ def numbers_of(column: pd.Series, *, decimal_comma: bool) -> tuple[NDArray[np.fl
     return None
 
 
-def odd_cells(column: pd.Series, *, decimal_comma: bool) -> pd.Series:
-    """Return the cells that keep a column from being numbers, if there are only few."""
+def odd_cells(column: pd.Series, *, decimal_comma: bool) -> tuple[pd.Series, str]:
+    """Return the cells that keep a column from being numbers, if there are only few.
+
+    The second value says how the other cells are written, if they are not plain.
+    """
     cells = column.dropna()
-    few = cells.iloc[:0]
-    for convert, _ in _ways(decimal_comma):
+    few, how = cells.iloc[:0], ""
+    for convert, written in _ways(decimal_comma):
         odd = cells[[convert(cell) is None for cell in cells]]
         if 2 * len(odd) < len(cells) and (few.empty or len(odd) < len(few)):
-            few = odd
-    return few
+            few, how = odd, written.partition(",")[0]
+    return few, how
 
 
 def one_hot(column: pd.Series) -> pd.DataFrame | None:
