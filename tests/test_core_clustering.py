@@ -494,4 +494,4 @@ def test_predict_needs_models_that_were_kept(blobs):
     cc.set_params(keep_models=True)
     with pytest.raises(AttributeError) as caught:
         cc.predict(blobs)
-    assert "keep_models=True, set before fit" in str(caught.value.__cause__)
+    assert "set keep_models=True and call fit again" in str(caught.value)
