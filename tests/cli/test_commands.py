@@ -14,7 +14,7 @@ import pytest
 from coreclust import CoreClustering
 from coreclust._utils.constants import NOISE_RULES
 from coreclust.algorithms import make_algorithm
-from coreclust.cli.arguments import CLASSIFIERS, CLUSTERERS, algorithms, jobs, k_range
+from coreclust.cli.arguments import CLASSIFIERS, CLUSTERERS, SCHEMES, algorithms, jobs, k_range
 from coreclust.cli.completion import subcommands
 from coreclust.cli.loading import make_scheme
 from coreclust.cli.main import make_parser
@@ -454,9 +454,9 @@ def test_no_module_of_the_command_line_imports_main_back():
 
 
 def test_schemes():
-    names = ["bootstrap", "all", "oob", "subsample", "smoothed"]
+    names = list(SCHEMES)
     shown = [repr(make_scheme(name, ["kmeans"])) for name in names]
-    assert len(set(shown)) == 5
+    assert len(set(shown)) == 6
     assert shown[1] == "Bootstrap(label='all')"
 
 

@@ -118,6 +118,11 @@ def check_keeps_models(function: ClusteringFunction, scheme: Scheme) -> None:
             "keep_models=True cannot be used with precomputed distances or affinities, which new "
             "items do not have; use keep_models=False."
         )
+    if getattr(scheme, "features", None) is not None:
+        raise ValueError(
+            f"keep_models=True cannot be used with resampling={scheme!r}, whose models know only "
+            "some features; use keep_models=False."
+        )
     if scheme.draws == "pairs":
         raise ValueError(
             f"keep_models=True has no meaning for resampling={scheme!r}; use keep_models=False."

@@ -14,7 +14,7 @@ from coreclust.evidence._guarantees import GUARANTEES
 
 CLUSTERERS = tuple(name for name, one in ALGORITHMS.items() if not one.is_classifier)
 CLASSIFIERS = tuple(name for name, one in ALGORITHMS.items() if one.is_classifier)
-SCHEMES = ("bootstrap", "all", "oob", "subsample", "smoothed")
+SCHEMES = ("bootstrap", "all", "oob", "subsample", "smoothed", "reseed")
 MOST_K = 1000
 
 _READING_EPILOG = """\
@@ -119,7 +119,8 @@ def _add_sampling(command: Any, resamples: int, auto: bool) -> None:
         default=None if auto else "bootstrap",
         help="how resamples are drawn: bootstrap; all and oob (a bootstrap that labels all items, "
         "or those out of bag); subsample (half of the items); smoothed (a bootstrap that adds "
-        "noise to the copies); default: bootstrap" + (", oob for classifiers" if auto else ""),
+        "noise to the copies); reseed (all items, with other seeds); default: bootstrap"
+        + (", oob for classifiers" if auto else ""),
     )
     add(
         "--seed",

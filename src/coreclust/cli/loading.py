@@ -145,7 +145,7 @@ def sampling_of(arguments: argparse.Namespace, algorithms: list[str]) -> dict[st
 
 def make_scheme(name: str, algorithms: list[str]) -> Any:
     """Return the scheme with a name; raise if an algorithm does not support it."""
-    from coreclust.resampling import Bootstrap, SmoothedBootstrap, Subsample
+    from coreclust.resampling import Bootstrap, Reseed, SmoothedBootstrap, Subsample
 
     unable = [one for one in algorithms if not hasattr(make_algorithm(one, 2), "predict")]
     if name in ("all", "oob") and unable:
@@ -159,5 +159,6 @@ def make_scheme(name: str, algorithms: list[str]) -> Any:
         "oob": Bootstrap("oob"),
         "subsample": Subsample(),
         "smoothed": SmoothedBootstrap(),
+        "reseed": Reseed(),
     }
     return schemes[name]
