@@ -244,7 +244,7 @@ def test_a_list_of_strings_with_a_callable():
     assert_consistent(cc, 8)
     assert len(set(cc.reference_labels_[:4])) == 1
     assert not hasattr(cc, "n_features_in_")
-    assert cc.item_table().shape == (8, 7)
+    assert cc.item_table().shape == (8, 8)
     assert cc.item_table(details=False).shape == (8, 4)
     assert fit(two_groups, tuple(words)).ensemble_ == cc.ensemble_
 
@@ -284,7 +284,7 @@ def test_polars_in_polars_out(blobs):
     cc = fit(KMeans(3), frame)
     columns = ["x", "y", "cluster", "core_label", "status", "strength"]
     assert cc.item_table(details=False).columns == columns
-    more = ["mean_cooccurrence", "min_cooccurrence", "core_alpha"]
+    more = ["mean_cooccurrence", "min_cooccurrence", "core_alpha", "possible_clusters"]
     assert cc.item_table().columns == [*columns, *more]
     assert isinstance(cc.summary(), pl.DataFrame)
     assert answer(cc) == answer(fit(KMeans(3), blobs))
