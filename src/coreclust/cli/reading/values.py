@@ -17,6 +17,7 @@ _MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-", 
 _TRUTHS = {"true": 1.0, "false": 0.0}
 MOST_CATEGORIES = 20
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")  # 1,234.5
+_DIGIT = re.compile(r"\d")
 _COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)?(,\d*)?([eE][+-]?\d+)?")  # 1.234,5
 _MARKS = "\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}'\N{RIGHT SINGLE QUOTATION MARK}"
 _MARKED = re.compile(rf"[+-]?\d{{1,3}}([{_MARKS}]\d{{3}})+([.,]\d*)?")  # 1'234.5
@@ -63,6 +64,8 @@ def odd_cells(column: pd.Series, *, decimal_comma: bool) -> tuple[pd.Series, str
     """
     cells = column.dropna()
     few, how = cells.iloc[:0], ""
+    if 2 * sum(_DIGIT.search(cell) is None for cell in cells) >= len(cells):
+        return few, how  # plain words, which are quick to tell
     for convert, written in _ways(decimal_comma):
         odd = cells[[convert(cell) is None for cell in cells]]
         if 2 * len(odd) < len(cells) and (few.empty or len(odd) < len(few)):
