@@ -245,7 +245,7 @@ def test_a_list_of_strings_with_a_callable(monkeypatch):
     assert_consistent(cc, 8)
     assert len(set(cc.reference_labels_[:4])) == 1
     assert not hasattr(cc, "n_features_in_")
-    assert cc.item_table().shape == (8, 7)
+    assert cc.item_table().shape == (8, 8)
     assert cc.item_table(details=False).shape == (8, 4)
     monkeypatch.setattr(tables, "_MOST_DETAILED", 7)
     assert (cc.item_table().shape, cc.item_table(details=True).shape) == ((8, 4), (8, 7))
@@ -287,7 +287,7 @@ def test_polars_in_polars_out(blobs):
     cc = fit(KMeans(3), frame)
     columns = ["x", "y", "cluster", "core_label", "status", "strength"]
     assert cc.item_table(details=False).columns == columns
-    more = ["mean_cooccurrence", "min_cooccurrence", "core_alpha"]
+    more = ["mean_cooccurrence", "min_cooccurrence", "core_alpha", "possible_clusters"]
     assert cc.item_table().columns == [*columns, *more]
     assert isinstance(cc.summary(), pl.DataFrame)
     assert answer(cc) == answer(fit(KMeans(3), blobs))
@@ -498,4 +498,4 @@ def test_predict_needs_models_that_were_kept(blobs):
     cc.set_params(keep_models=True)
     with pytest.raises(AttributeError) as caught:
         cc.predict(blobs)
-    assert "keep_models=True, set before fit" in str(caught.value.__cause__)
+    assert "set keep_models=True and call fit again" in str(caught.value)

@@ -214,13 +214,13 @@ def test_a_time_limit_is_never_silent():
         ({"noise": "loud"}, ValueError, "noise must be one of 'apart', 'together', 'absent'"),
         ({"time_limit": -1}, ValueError, "time_limit must be None or seconds"),
         ({"reference_labels": [0, 0]}, ValueError, "each of the 3 items of the ensemble, got 2"),
-        ({"reference_labels": np.zeros(3)}, TypeError, "reference_labels must be integers"),
+        ({"reference_labels": np.full(3, 0.5)}, TypeError, "reference_labels must be integers"),
         (
-            {"reference_labels": [0.0, 1.0, 1.0]},
+            {"reference_labels": [0.5, 1.0, 1.0]},
             TypeError,
             "must be integers or strings, got dtype float64",
         ),
-        ({"reference_labels": [0, None, 1]}, TypeError, "reference_labels must be all integers"),
+        ({"reference_labels": [0, "a", 1]}, TypeError, "reference_labels must be all integers"),
         ({"ensemble": [[0], [1], [1]]}, TypeError, "ensemble must be a LabelEnsemble"),
     ],
 )

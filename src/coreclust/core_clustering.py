@@ -13,7 +13,6 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils import estimator_html_repr, get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from coreclust._inspection import diagnosis, display, pair
@@ -33,6 +32,7 @@ from coreclust._utils.compat import (
     CallbackSupportMixin,
     Interval,
     StrOptions,
+    available_if,
     fit_callbacks,
     fit_context,
     with_callbacks,
@@ -369,7 +369,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     confidence_path = confidence_path
     diagnose = diagnosis.diagnose
     item_table = item_table
-    predict = available_if(has_models)(predict)
+    predict = available_if(has_models, predict)
     summary = summary
     test_pair = pair.test_pair
 

@@ -14,7 +14,7 @@ import pytest
 from coreclust import CoreClustering
 from coreclust._utils.constants import NOISE_RULES
 from coreclust.algorithms import make_algorithm
-from coreclust.cli.arguments import CLASSIFIERS, CLUSTERERS, algorithms, jobs, k_range
+from coreclust.cli.arguments import CLASSIFIERS, CLUSTERERS, SCHEMES, algorithms, jobs, k_range
 from coreclust.cli.completion import subcommands
 from coreclust.cli.loading import make_scheme
 from coreclust.cli.main import make_parser
@@ -280,7 +280,7 @@ def test_wrong_usage_ends_in_one_line_and_exit_code_2(arguments, message, run):
 
 def test_a_classifier(run):
     code, out, err = run(
-        "fit data.csv --algorithm svm --label kind --drop-missing --resamples 40 --json --quiet"
+        "fit data.csv --algorithm svm --label kind --drop-missing --resamples 200 --json --quiet"
     )
     assert (code, err) == (0, "")
     assert {cluster["cluster"] for cluster in json.loads(out)["clusters"]} == {"a", "b", "c"}
@@ -454,9 +454,9 @@ def test_no_module_of_the_command_line_imports_main_back():
 
 
 def test_schemes():
-    names = ["bootstrap", "all", "oob", "subsample", "smoothed"]
+    names = list(SCHEMES)
     shown = [repr(make_scheme(name, ["kmeans"])) for name in names]
-    assert len(set(shown)) == 5
+    assert len(set(shown)) == 6
     assert shown[1] == "Bootstrap(label='all')"
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from coreclust.cli.errors import InputError
 from coreclust.cli.reading import read_table
-from coreclust.cli.reading.delimited import find_separator, has_header
+from coreclust.cli.reading.cells import has_header
+from coreclust.cli.reading.delimited import find_separator
 from coreclust.cli.reading.values import is_number, looks_like_ids
 
 NOTHING = frozenset()
@@ -224,7 +225,7 @@ def test_an_encoding_that_is_given(read, error):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"PK\x03\x04rest", "a spreadsheet or a zip file; save the sheet as CSV"),
+        (b"PK\x03\x04rest", "a zip file that cannot be read"),
         (b"%PDF-1.4", "a PDF file"),
         (b"\x00\x01\x02\xff" * 50, "is not a text file"),
         (b"\x1f\x8bjunk", "compressed by gzip, but damaged"),

@@ -72,6 +72,7 @@ class FakeAnnData:
 
     def __init__(self, X):
         self.X = X
+        self.obsm = {}
         self.var_names = ["gene", "gene", "kind"]
         self.obs_names = ["c1", "c2"]
         self.obs = pd.DataFrame({"kind": ["T", "B"], "depth": [3, 4]}, index=self.obs_names)

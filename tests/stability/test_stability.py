@@ -358,7 +358,7 @@ TWO = LabelEnsemble([[0, 0], [1, 0]])
         (lambda: ambiguous_pairs([[0]]), "ensemble must be a LabelEnsemble"),
         (lambda: pairwise_rand([[0]]), "ensemble must be a LabelEnsemble"),
         (lambda: reference_rand(TWO, [0]), "reference_labels must have a label for each of the 2"),
-        (lambda: jaccard_stability(TWO, [0, None]), "reference_labels must be all integers"),
+        (lambda: jaccard_stability(TWO, [0, "a"]), "reference_labels must be all integers"),
         (lambda: jaccard_stability(TWO, [0, 0], dissolved=2), "dissolved must be a number"),
         (lambda: jaccard_stability(TWO, [0, 0], recovered="x"), "recovered must be a number"),
         (lambda: jaccard_stability(TWO, [0, 0], recovered=np.nan), "recovered must be a number"),

@@ -66,6 +66,7 @@ class Checkpoint:
                 "another path."
             )
         self.path.mkdir(parents=True, exist_ok=True)
+        _refuse_foreign(self.path)  # before a lock is written to it
         self._lock = Lock(self.path / _LOCK)
         try:
             self.entropy, self._owner = self._agree(settings, random_state)
@@ -176,7 +177,6 @@ class Checkpoint:
         path = self.path / _HEADER
         entropy = draw_entropy(random_state)
         if not path.exists():
-            _refuse_other_files(self.path)
             header: dict[str, Any] = {
                 "format": _FORMAT,
                 "version": _VERSION,
@@ -252,8 +252,11 @@ def _label_type(piece: Piece, n_wanted: int) -> np.dtype[Any]:
     return np.dtype(label_dtype(int(piece.labels()[:n_wanted].max(initial=0))))
 
 
-def _refuse_other_files(path: Path) -> None:
-    """Refuse a folder without a header that holds other files."""
+def _refuse_foreign(path: Path) -> None:
+    """Refuse a folder with the header of something else, or without one but with other files."""
+    if (path / _HEADER).exists():
+        _read_header((path / _HEADER).read_bytes(), path)
+        return
     others = [
         entry.name
         for entry in path.iterdir()

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 def has_models(fitted: CoreClustering) -> bool:
     """Return True if new items can be labeled; otherwise raise an error with the reason."""
     if not fitted.keep_models or not getattr(fitted, "_models", True):
-        raise AttributeError("predict needs keep_models=True, set before fit.")
+        raise AttributeError(
+            "predict needs the models of the resamples; set keep_models=True and call fit again."
+        )
     return True
 
 

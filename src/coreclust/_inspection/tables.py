@@ -9,6 +9,7 @@ from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
 from coreclust._inspection.diagnosis import findings, quick_diagnosis
+from coreclust._inspection.outer import possible_clusters
 from coreclust._inspection.path import alpha_path
 from coreclust._utils.frames import is_pandas_frame, is_polars_frame
 
@@ -67,7 +68,7 @@ def item_table(self: CoreClustering, *, details: bool | None = None) -> Any:
     Parameters
     ----------
     details : bool, default=None
-        Whether to add the last three columns. Every item is then compared with the whole core of
+        Whether to add the last four columns. Every item is then compared with the whole core of
         its cluster, which takes half a minute for 50,000 items. None adds them for at most 10,000
         items.
 
@@ -79,9 +80,12 @@ def item_table(self: CoreClustering, *, details: bool | None = None) -> Any:
         `labels_`), `status` ("core", "weak", "undecided" for weak items that were seen too rarely
         with items of the core, or "trimmed"), `strength` (as in `strengths_`),
         `mean_cooccurrence` and `min_cooccurrence` (with the other members of the core of the
-        cluster) and `core_alpha` (the smallest alpha at which the item is in a core, among those
-        of :meth:`alpha_path` and `alpha` itself; NaN if there is none). Cores need not be nested:
-        a weak item may have a `core_alpha` below `alpha`.
+        cluster), `core_alpha` (the smallest alpha at which the item is in a core, among those
+        of :meth:`alpha_path` and `alpha` itself; NaN if there is none) and `possible_clusters` (the
+        names, separated by commas, of the clusters with whose core the item shares a label in at
+        least a share alpha of the resamples, apart from the cluster whose core it is in). An item
+        is outside of all other clusters. Cores need not be nested: a weak item may have a
+        `core_alpha` below `alpha`.
 
     Examples
     --------
@@ -110,6 +114,7 @@ def item_table(self: CoreClustering, *, details: bool | None = None) -> Any:
         columns["mean_cooccurrence"], columns["min_cooccurrence"] = _with_core(self)
         first = alpha_path(self).first_core()
         columns["core_alpha"] = np.where(self.labels_ >= 0, np.fmin(first, self.alpha), first)
+        columns["possible_clusters"] = possible_clusters(self)
     data = self._frame
     container = _container(self)
     if data is None:

@@ -12,6 +12,13 @@ from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import validate_data
 
 from coreclust._sampling.function import ClusteringFunction
+from coreclust._sampling.values import (
+    refuse_asymmetric,
+    refuse_dates,
+    refuse_masked,
+    refuse_missing_classes,
+    refuse_not_finite,
+)
 from coreclust._utils.blocks import BlockedItems, check_blocked, is_dask_array
 from coreclust._utils.compat import number_of_items
 from coreclust._utils.frames import is_pandas_frame, is_polars_frame
@@ -28,6 +35,10 @@ def check_items(meta: Any, X: Any, function: ClusteringFunction) -> Any:
     estimator, such as a Pipeline, gets frames and lists unchanged and does its own checks in the
     reference clustering. A dask array is not fetched.
     """
+    if X is None:
+        raise TypeError(
+            "X must hold the items to cluster, as an array, a frame or a list, got None."
+        )
     if is_dask_array(X):
         if function.kind == "classifier":
             raise ValueError(
@@ -36,6 +47,8 @@ def check_items(meta: Any, X: Any, function: ClusteringFunction) -> Any:
         blocked = check_blocked(X)
         meta.n_features_in_ = blocked.shape[1]
         return blocked
+    if function.kind != "callable":
+        refuse_masked(X)
     if function.kind == "callable":
         X = _check_free_form(meta, X)
     elif _is_composed(function.estimator):
@@ -50,6 +63,8 @@ def check_items(meta: Any, X: Any, function: ClusteringFunction) -> Any:
             "X must be a square matrix with one row and one column per item, because estimator "
             f"takes precomputed distances or affinities; got shape {X.shape}."
         )
+    if function.pairwise:
+        refuse_asymmetric(X, function.estimator)
     return X
 
 
@@ -63,6 +78,7 @@ def check_classes(y: Any, X: Any, function: ClusteringFunction) -> Any:
             f"{type(function.estimator).__name__} is a classifier."
         )
     y = column_or_1d(y, warn=True)
+    refuse_missing_classes(y)
     if len(y) != number_of_items(X):
         raise ValueError(
             f"y must hold a class for each of the {number_of_items(X)} items of X, got {len(y)}."
@@ -101,6 +117,11 @@ def check_keeps_models(function: ClusteringFunction, scheme: Scheme) -> None:
         raise ValueError(
             "keep_models=True cannot be used with precomputed distances or affinities, which new "
             "items do not have; use keep_models=False."
+        )
+    if getattr(scheme, "features", None) is not None:
+        raise ValueError(
+            f"keep_models=True cannot be used with resampling={scheme!r}, whose models know only "
+            "some features; use keep_models=False."
         )
     if scheme.draws == "pairs":
         raise ValueError(
@@ -288,17 +309,19 @@ def _check_two_items(meta: Any, X: Any) -> None:
 def _check_numbers(meta: Any, X: Any, estimator: Any) -> Any:
     tags = get_tags(estimator).input_tags
     numeric = not (tags.string or tags.categorical)
+    if numeric:
+        refuse_dates(X)
     try:
         checked = validate_data(
             meta,
             X,
             accept_sparse=["csr"] if tags.sparse else False,
             dtype="numeric" if numeric else None,
-            ensure_all_finite=not tags.allow_nan,
+            ensure_all_finite=False if numeric and not issparse(X) else not tags.allow_nan,
             ensure_min_samples=2,
         )
         # scikit-learn lets the object array of a polars frame pass as numeric.
-        return checked.astype(np.float64) if numeric and checked.dtype.kind == "O" else checked
+        checked = checked.astype(np.float64) if numeric and checked.dtype.kind == "O" else checked
     except (ValueError, TypeError) as error:
         if issparse(X) or not _holds_objects(X):
             raise
@@ -306,6 +329,9 @@ def _check_numbers(meta: Any, X: Any, estimator: Any) -> Any:
             f"X must hold numbers for {type(estimator).__name__}, but it also holds other types "
             f"({error}); convert or encode them, or pass a callable as estimator."
         ) from error
+    if numeric and not issparse(checked) and not tags.allow_nan:
+        refuse_not_finite(X, checked)
+    return checked
 
 
 def _holds_objects(X: Any) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval as _Interval
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 try:  # scikit-learn 1.9
@@ -27,6 +29,7 @@ __all__ = [
     "CallbackSupportMixin",
     "Interval",
     "StrOptions",
+    "available_if",
     "check_sample_weight",
     "fit_callbacks",
     "fit_context",
@@ -37,6 +40,32 @@ __all__ = [
 ]
 
 fit_context = _fit_context
+
+
+class Interval(_Interval):
+    """An interval of numbers, to which True and False do not belong."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Tell whether a value is a number in the interval."""
+        return not isinstance(val, (bool, np.bool_)) and super().is_satisfied_by(val)
+
+
+class available_if:  # noqa: N801 - like the decorator of scikit-learn
+    """A method that an instance has if a check passes; otherwise, the error of the check is raised.
+
+    scikit-learn's decorator of this name hides the message of that error.
+    """
+
+    def __init__(self, check: Callable[[Any], bool], method: Callable[..., Any]) -> None:
+        self._check, self._method = check, method
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self._method
+        self._check(instance)
+        return MethodType(self._method, instance)
+
+
 number_of_items = _num_samples
 take_items = _safe_indexing
 

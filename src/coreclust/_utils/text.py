@@ -49,7 +49,7 @@ def cell_text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return " ".join(str(one) for one in value)
     text = "" if value is None else str(value)
-    text = "".join(letter if letter.isprintable() else " " for letter in text[: _LONGEST + 1])
+    text = _printable(text[: _LONGEST + 1])
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
@@ -63,7 +63,16 @@ def shorten(value: Any, longest: int = _LONGEST) -> str:
     if len(text) > longest:  # the ends of names often differ
         tail = (longest - 1) // 2
         text = text[: longest - 1 - tail] + "…" + text[len(text) - tail :]
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    return _printable(text)
+
+
+def one_line(value: Any) -> str:
+    r"""Return a value as text on one line that cannot control a terminal.
+
+    >>> one_line("a\tname\n in \x1b[31mred")
+    'a name in [31mred'
+    """
+    return " ".join(_printable(str(value)).split())
 
 
 def percent(share: float) -> str:
@@ -77,6 +86,10 @@ def percent(share: float) -> str:
     if 0.99 < share < 1:
         return "more than 99 %"
     return f"{100 * share:.0f} %"
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _is_number(value: Any) -> bool:

@@ -87,14 +87,40 @@ def encode_labels(
 def encode_reference(
     reference_labels: ArrayLike, n_items: int
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return the code of each item of an ensemble, NOISE for none, and the labels."""
-    codes, names = encode_labels(reference_labels, "reference_labels", negative_is_noise=True)
+    """Return the code of each item of an ensemble, NOISE for none, and the labels.
+
+    As in `LabelEnsemble.from_labels`, floats may be whole numbers; an item without a label is in no
+    cluster.
+    """
+    labels = reference_labels
+    array = np.asarray(labels) if hasattr(labels, "dtype") else np.asarray(labels, dtype=object)
+    missing = missing_labels(array)
+    if isinstance(labels, np.ma.MaskedArray):
+        missing |= np.ma.getmaskarray(labels)
+    if array.ndim == 1 and missing.any():  # such items are in no cluster
+        codes = np.full(array.size, NOISE, dtype=np.int64)
+        codes[~missing], names = _encode_clusters(array[~missing])
+    else:
+        codes, names = _encode_clusters(array)
     if codes.size != n_items:
         raise ValueError(
             f"reference_labels must have a label for each of the {n_items} items of the ensemble, "
             f"got {codes.size}."
         )
     return codes, names
+
+
+def _encode_clusters(labels: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    return encode_labels(labels, "reference_labels", negative_is_noise=True, whole_floats=True)
+
+
+def missing_labels(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark the labels that are None, NaN or NA."""
+    if labels.dtype.kind == "f":
+        return np.isnan(labels)
+    if labels.dtype.kind == "O":
+        return np.vectorize(_is_missing, otypes=[bool])(labels)
+    return np.zeros(labels.shape, dtype=bool)
 
 
 def as_index(items: ArrayLike) -> NDArray[Any]:
@@ -111,6 +137,15 @@ def is_whole(value: Any) -> bool:
 def is_number(value: Any) -> bool:
     """Tell whether a value is a real number and no boolean."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # only NaN differs from itself
+    except TypeError:  # pandas' NA has no truth value
+        return True
 
 
 def _plain_labels(array: NDArray[Any], name: str) -> NDArray[Any]:

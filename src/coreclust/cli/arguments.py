@@ -14,15 +14,15 @@ from coreclust.evidence._guarantees import GUARANTEES
 
 CLUSTERERS = tuple(name for name, one in ALGORITHMS.items() if not one.is_classifier)
 CLASSIFIERS = tuple(name for name, one in ALGORITHMS.items() if one.is_classifier)
-SCHEMES = ("bootstrap", "all", "oob", "subsample", "smoothed")
+SCHEMES = ("bootstrap", "all", "oob", "subsample", "smoothed", "reseed")
 MOST_K = 1000
 
 _READING_EPILOG = """\
 input files:
-  CSV, TSV and other delimited text, also compressed by gzip (the separator, encoding and
-  header are detected); .parquet, .npy and .h5ad. Each row is an item and each column of
-  numbers a feature. Columns of words are listed and skipped. COL is the name of a column, or
-  its number, counted from 1.
+  CSV, TSV and other delimited text, also compressed by gzip, bzip2, xz or zip (the separator,
+  encoding and header are detected); .xlsx, .parquet, .npy and .h5ad; - is standard input.
+  Each row is an item and each column of numbers a feature. Columns of words are listed and
+  skipped. COL is the name of a column, or its number, counted from 1.
 
 exit codes:
   0 done   1 failed   2 wrong usage or unusable file   130 interrupted
@@ -79,6 +79,12 @@ def _add_reading(command: Any) -> None:
     add("--scale", action="store_true", help="scale every feature to unit variance")
     add("--separator", type=_separator, metavar="SIGN", help="sign between cells, or tab or space")
     add("--encoding", metavar="NAME", help="encoding of a text file, such as cp1252")
+    add("--sheet", metavar="NAME", help="sheet of an .xlsx file; default: the first")
+    add(
+        "--rep",
+        metavar="NAME",
+        help="part of an .h5ad file to cluster: X or a key of obsm; default: X_pca if it is there",
+    )
     header = group.add_mutually_exclusive_group()
     header.add_argument(
         "--header", action="store_true", default=None, help="the first line names the columns"
@@ -110,10 +116,11 @@ def _add_sampling(command: Any, resamples: int, auto: bool) -> None:
     add(
         "--scheme",
         choices=SCHEMES,
-        default="bootstrap",
+        default=None if auto else "bootstrap",
         help="how resamples are drawn: bootstrap; all and oob (a bootstrap that labels all items, "
         "or those out of bag); subsample (half of the items); smoothed (a bootstrap that adds "
-        "noise to the copies); default: %(default)s",
+        "noise to the copies); reseed (all items, with other seeds); default: bootstrap"
+        + (", oob for classifiers" if auto else ""),
     )
     add(
         "--seed",

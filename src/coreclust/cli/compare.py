@@ -63,7 +63,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from coreclust.plotting._selection import ComparisonDisplay
 
     table = load_for(arguments, arguments.algorithms)
-    out = output.folder_for(arguments)
+    out = output.folder_for(arguments, output.names_of("comparison", "table", "agreement"))
     try:
         comparison = compare_algorithms(
             table.X,

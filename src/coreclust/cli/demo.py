@@ -40,10 +40,11 @@ def _run(arguments: argparse.Namespace) -> None:
 
     from coreclust import CoreClustering
     from coreclust._inspection.verdict import verdict
-    from coreclust.cli.output import print_summary, save_figure
+    from coreclust.cli.output import make_folder, print_summary, save_figure
     from coreclust.plotting import CoreClusterDisplay
 
-    arguments.out.mkdir(parents=True, exist_ok=True)
+    table, plot = (arguments.out / f"core_clusters.{suffix}" for suffix in ("csv", "png"))
+    make_folder(arguments.out, [table.name, plot.name])
     X = load_iris(as_frame=True).data
     estimator = KMeans(3, n_init=10)
     cc = CoreClustering(
@@ -56,12 +57,11 @@ def _run(arguments: argparse.Namespace) -> None:
     print(f"Iris, {len(X)} flowers, {estimator}, {arguments.resamples} bootstrap resamples\n")
     print_summary(cc)
     print(f"\n{verdict(cc, cc.diagnose(X))}")
-    table = arguments.out / "core_clusters.csv"
     write_whole(table, lambda file: cc.item_table().to_csv(file, index_label="item"))
     print(f"\nAll flowers, core or weak: {table}")
-    plot = arguments.out / "core_clusters.png"
     try:
         save_figure(CoreClusterDisplay.from_estimator(cc, X).figure_, plot)
         print(f"Plot: {plot}")
     except ImportError:
+        plot.unlink(missing_ok=True)  # of an earlier run
         print("No plot; it needs matplotlib: pip install 'coreclust[plot]'")

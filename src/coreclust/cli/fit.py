@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coreclust._utils.constants import NOISE_RULES
+from coreclust._utils.text import one_line
 from coreclust.cli import output
 from coreclust.cli.arguments import (
     CLASSIFIERS,
@@ -31,6 +32,16 @@ _EXAMPLES = """\
   coreclust fit data.csv --algorithm hclust -k 4 --alpha 0.05 --confidence 0.95
   coreclust fit cells.h5ad -k 8 --json | jq .weak_fraction
 """
+_FILES = (
+    "core_clusters.csv",
+    "report.html",
+    "core_clusters.png",
+    "cooccurrence.png",
+    "alpha_path.png",
+    "cluster_sizes.png",
+    "strength.png",
+    "summary.json",
+)
 
 
 def add(commands: Any) -> None:
@@ -83,14 +94,17 @@ def add(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     from coreclust.cli.loading import load_for
+    from coreclust.cli.purity import purity_text
+    from coreclust.cli.reading.source import name_of
 
     needed = ("jinja2", "matplotlib", "vl_convert")
     if arguments.report and any(importlib.util.find_spec(name) is None for name in needed):
         raise ImportError(
             "--report needs more packages; install them with: pip install 'coreclust[report]'"
         )
+    _choose_scheme(arguments)
     table = load_for(arguments, [arguments.algorithm])
-    out = output.folder_for(arguments)
+    out = output.folder_for(arguments, _FILES)
     cc = _fit(arguments, table)
     summary = _summary(arguments, table, cc)
     if out is not None:
@@ -104,17 +118,28 @@ def _run(arguments: argparse.Namespace) -> None:
         return
     n_items, n_features = table.X.shape
     plural = "s" * (n_features > 1)
-    print(f"{arguments.data}: {n_items} items, {n_features} feature{plural}\n")
+    name = one_line(name_of(arguments.data))
+    print(f"{name}: {n_items} items, {n_features} feature{plural}\n")
     output.print_summary(cc)
     print(f"\n{summary['verdict']}")
     if "purity" in summary:
-        clusters, cores = summary["purity"].values()
-        print(f"Purity: {clusters:.3f} of the clusters, {cores:.3f} of their cores.")
+        print(purity_text(summary))
     print(f"\nAll items, core or weak: {out / 'core_clusters.csv'}")
     if arguments.report:
         print(f"Report: {out / 'report.html'}")
     print(f"Files in {out}: {', '.join([*summary['files'], 'summary.json'])}")
     print(f"Repeat: {output.command_of(arguments)}")
+
+
+def _choose_scheme(arguments: argparse.Namespace) -> None:
+    """Let classifiers label items out of bag by default, because they memorize the others."""
+    if arguments.algorithm not in CLASSIFIERS:
+        arguments.scheme = arguments.scheme or "bootstrap"
+        return
+    if arguments.scheme is None:
+        text = f"note: {arguments.algorithm} labels the items that were not drawn (--scheme oob)."
+        output.notice(arguments, text)
+    arguments.scheme = arguments.scheme or "oob"
 
 
 def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
@@ -143,7 +168,8 @@ def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
 
 def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) -> dict[str, Any]:
     from coreclust._inspection.verdict import verdict
-    from coreclust.metrics import purity_score, weak_fraction
+    from coreclust.cli.purity import purity_of
+    from coreclust.metrics import weak_fraction
 
     diagnosis = cc.diagnose(table.X)
     summary: dict[str, Any] = {
@@ -167,10 +193,7 @@ def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) ->
         **output.made_from(arguments, table),
     }
     if table.classes is not None:
-        summary["purity"] = {
-            "clusters": purity_score(table.classes, cc.reference_labels_),
-            "cores": purity_score(table.classes, cc.labels_),
-        }
+        summary["purity"] = purity_of(cc, table.classes, arguments.scheme)
     return summary
 
 
@@ -196,6 +219,7 @@ def _write(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClust
     from coreclust import plotting
     from coreclust._inspection.path import path_to_draw
 
+    output.remove_old(out, _FILES, "summary.json")
     columns = _items(table, cc)
     columns["core"] = ["yes" if core else "no" for core in columns["core"]]
     output.write_csv(out / "core_clusters.csv", list(columns), zip(*columns.values(), strict=True))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from coreclust import __version__
+from coreclust._utils.text import one_line
 from coreclust.cli import compare, completion, demo, fit, select
 from coreclust.cli.errors import InputError
 
@@ -31,12 +32,12 @@ exit codes:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code: 0 done, 1 failed, 2 wrong usage or input."""
-    parser = make_parser()
-    arguments = parser.parse_args(argv)
-    arguments.parser = parser  # for the completion script
-    # For the line with the command that repeats the run.
-    arguments.argv = list(sys.argv[1:] if argv is None else argv)
     try:
+        parser = make_parser()
+        arguments = parser.parse_args(argv)
+        arguments.parser = parser  # for the completion script
+        # For the line with the command that repeats the run.
+        arguments.argv = list(sys.argv[1:] if argv is None else argv)
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.showwarning = _show_warning
@@ -49,8 +50,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (OSError, ImportError, MemoryError, RuntimeError, ValueError) as error:
         return _fail(error, 1)
     except KeyboardInterrupt as interrupt:
-        print(f"\ncoreclust: {str(interrupt) or 'Interrupted.'}", file=sys.stderr)
-        return 130
+        return _interrupted(interrupt)
+    except SystemError as error:  # how compiled code can report a Ctrl-C
+        if not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            raise
+        return _interrupted(KeyboardInterrupt())
     return 0
 
 
@@ -69,8 +73,14 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _interrupted(interrupt: KeyboardInterrupt) -> int:
+    # An interrupt may carry another one, so its text counts, not whether it has arguments.
+    print(f"\ncoreclust: {str(interrupt) or 'Interrupted.'}", file=sys.stderr)
+    return 130
+
+
 def _fail(error: BaseException, code: int) -> int:
-    text = " ".join(str(error).split()) or type(error).__name__
+    text = one_line(error) or type(error).__name__
     print(f"coreclust: error: {text}", file=sys.stderr)
     return code
 
@@ -78,4 +88,4 @@ def _fail(error: BaseException, code: int) -> int:
 def _show_warning(message: Any, category: type[Warning], *_where: Any, **_more: Any) -> None:
     # Users need the text of a warning, not the line of code that raised it.
     if issubclass(category, (UserWarning, RuntimeWarning)):
-        print(f"coreclust: warning: {' '.join(str(message).split())}", file=sys.stderr)
+        print(f"coreclust: warning: {one_line(message)}", file=sys.stderr)

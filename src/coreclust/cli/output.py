@@ -9,13 +9,14 @@ import argparse
 import math
 import shlex
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coreclust import __version__
 from coreclust._utils.files import write_bytes, write_whole
-from coreclust._utils.text import cell_text, numeric_columns, text_table
+from coreclust._utils.text import cell_text, numeric_columns, one_line, text_table
 from coreclust.cli.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,19 +32,51 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def notice(arguments: argparse.Namespace, text: str) -> None:
     """Print a notice on standard error, unless --quiet."""
     if not arguments.quiet:
-        print(f"coreclust: {text}", file=sys.stderr)
+        print(f"coreclust: {one_line(text)}", file=sys.stderr)
 
 
-def folder_for(arguments: argparse.Namespace) -> Path | None:
-    """Create the folder for the files before any work; None if no files are wanted."""
+def folder_for(arguments: argparse.Namespace, names: Iterable[str]) -> Path | None:
+    """Create the folder for files with these names before any work; None if none are wanted."""
+    from coreclust.cli.reading.source import is_stream
+
     if arguments.json and arguments.out is None:
         return None
-    name = arguments.data.name.split(".")[0] or "data"
-    out = Path(arguments.out or f"coreclust-{name}")
+    name = "stdin" if is_stream(arguments.data) else arguments.data.name.split(".")[0]
+    out = Path(arguments.out or f"coreclust-{name or 'data'}")
+    make_folder(out, names)
+    return out
+
+
+def make_folder(out: Path, names: Iterable[str]) -> None:
+    """Create a folder, and raise if files with these names cannot be written to it."""
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file; name a folder with --out.")
-    out.mkdir(parents=True, exist_ok=True)
-    return out
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"{out} cannot be written to ({error.strerror or error}); name another folder with "
+            "--out."
+        ) from error
+    for name in names:
+        if (out / name).is_dir():
+            raise InputError(f"{out / name} is a folder; name another folder with --out.")
+
+
+def remove_old(out: Path, names: Iterable[str], answer: str) -> None:
+    """Remove the files with these names of an earlier run, which its answer lists."""
+    import json
+
+    try:
+        earlier = json.loads((out / answer).read_bytes())
+        made = {*earlier["files"], answer} if "coreclust" in earlier else set()
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # there was no run before, or not one of this program
+    for name in names:
+        if name in made:
+            (out / name).unlink(missing_ok=True)
 
 
 def command_of(arguments: argparse.Namespace) -> str:
@@ -158,14 +191,25 @@ def write_results(
     files: dict[str, Path] = {}
     if out is None:
         return files
+    remove_old(out, names_of(name, *tables), f"{name}.json")
     for what, table in tables.items():
-        files[what.capitalize()] = out / f"{name if what == 'table' else what}.csv"
+        files[what.capitalize()] = out / _csv_name(name, what)
         write_csv(files[what.capitalize()], list(table.columns), table.values.tolist())
     if save_plots(arguments, out, {f"{name}.png": draw}):
         files["Plot"] = out / f"{name}.png"
+    answer["files"] = [path.name for path in files.values()]
     files["Answer"] = out / f"{name}.json"
     write_json(files["Answer"], answer)
     return files
+
+
+def names_of(name: str, *tables: str) -> list[str]:
+    """Return the names of the files that `write_results` may write."""
+    return [*(_csv_name(name, what) for what in tables), f"{name}.png", f"{name}.json"]
+
+
+def _csv_name(name: str, table: str) -> str:
+    return f"{name if table == 'table' else table}.csv"
 
 
 def print_files(arguments: argparse.Namespace, files: dict[str, Path]) -> None:

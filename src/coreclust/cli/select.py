@@ -86,7 +86,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
     table = load(arguments)
     check_k(max(arguments.k), len(table.X), arguments.max_items)
-    out = output.folder_for(arguments)
+    out = output.folder_for(arguments, output.names_of("selection", "table"))
     try:
         number = select_n_clusters(
             partial(make_algorithm, arguments.algorithm),

@@ -13,6 +13,11 @@ from coreclust.clique._graph import Graph
 from coreclust.clique._solve import largest_independent_set
 from coreclust.evidence._rule import check_time_limit
 
+_EDGES = (
+    "adjacency must be a square matrix, got {}; for a list of edges, start from "
+    "np.zeros((n, n), bool) and set both entries of each edge."
+)
+
 
 def maximum_clique(
     adjacency: Any, *, time_limit: float | None = None, return_bound: bool = False
@@ -67,7 +72,11 @@ def maximum_clique(
 def _check_adjacency(adjacency: Any) -> Any:
     """Return the edges as a boolean matrix, sparse if `adjacency` is."""
     if not issparse(adjacency):
+        if _is_list_of_pairs(adjacency):
+            raise TypeError(_EDGES.format("a list of pairs"))
         adjacency = np.asarray(adjacency)
+    if adjacency.ndim == 2 and adjacency.shape[1] == 2 != adjacency.shape[0]:
+        raise ValueError(_EDGES.format(f"an array of shape {adjacency.shape}"))
     if adjacency.ndim != 2 or adjacency.shape[0] != adjacency.shape[1]:
         raise ValueError(
             f"adjacency must be a square matrix, got an array of shape {adjacency.shape}."
@@ -85,6 +94,13 @@ def _check_adjacency(adjacency: Any) -> Any:
         edges.setdiag(False)
         edges.eliminate_zeros()
     return edges
+
+
+def _is_list_of_pairs(adjacency: Any) -> bool:
+    """Tell whether edges are given, such as [(0, 1), (1, 2)]."""
+    if not isinstance(adjacency, (list, tuple, set, frozenset)):
+        return False
+    return bool(adjacency) and all(isinstance(e, tuple) and len(e) == 2 for e in adjacency)
 
 
 def _peel(edges: csr_array) -> NDArray[np.intp]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coreclust._utils.constants import ABSENT, NOISE
 from coreclust._utils.files import write_whole
-from coreclust._utils.validation import as_index, check_noise, encode_labels
+from coreclust._utils.validation import as_index, check_noise, encode_labels, missing_labels
 from coreclust.evidence._bounds import apart_table, cooccurrence_estimate
 from coreclust.evidence._counting import cluster_counts, group_counts, joint_counts, pack_labels
 from coreclust.evidence._packed import PackedLabels
@@ -117,7 +117,7 @@ class LabelEnsemble:
         matrix = _check_matrix(
             np.asarray(labels) if hasattr(labels, "shape") else np.array(labels, dtype=object)
         )
-        is_absent = _missing(matrix)
+        is_absent = missing_labels(matrix)
         if isinstance(labels, np.ma.MaskedArray):
             is_absent |= np.ma.getmaskarray(labels)
         if absent is not None:
@@ -416,21 +416,3 @@ def _equal(matrix: NDArray[Any], label: Any, where: NDArray[np.bool_]) -> NDArra
     equal = np.zeros(matrix.shape, dtype=bool)
     equal[where] = matrix[where] == label
     return equal
-
-
-def _missing(matrix: NDArray[Any]) -> NDArray[np.bool_]:
-    """Mark the entries that are None, NaN or NA."""
-    if matrix.dtype.kind == "f":
-        return np.isnan(matrix)
-    if matrix.dtype.kind == "O":
-        return np.vectorize(_is_missing, otypes=[bool])(matrix)
-    return np.zeros(matrix.shape, dtype=bool)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
-    try:
-        return bool(value != value)  # only NaN differs from itself
-    except TypeError:  # pandas' NA has no truth value
-        return True

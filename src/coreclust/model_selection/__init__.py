@@ -1,6 +1,13 @@
-"""Choice of the number of clusters and of the algorithm, by stability."""
+"""Choice of the number of clusters and of the algorithm, by stability, and its sources."""
 
 from coreclust.model_selection._comparison import AlgorithmComparison, compare_algorithms
 from coreclust.model_selection._number import ClusterNumber, select_n_clusters
+from coreclust.model_selection._sources import instability_sources
 
-__all__ = ["AlgorithmComparison", "ClusterNumber", "compare_algorithms", "select_n_clusters"]
+__all__ = [
+    "AlgorithmComparison",
+    "ClusterNumber",
+    "compare_algorithms",
+    "instability_sources",
+    "select_n_clusters",
+]

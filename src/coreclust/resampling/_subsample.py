@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,9 @@ class Subsample(Scheme):
         every fit is bounded.
     label : {"drawn", "all", "oob"}, default="drawn"
         As for :class:`Bootstrap`.
+    features : float, default=None
+        Share of the features that each resample is clustered by, above 0 and below 1, drawn at
+        random; None uses all. It needs ``label="drawn"`` and data as an array of numbers.
     rescale : bool, default=True
         Whether to correct the threshold for the share of the items that is drawn; see Notes. False
         compares the share of resamples in which a pair is together with ``1 - alpha`` itself.
@@ -43,6 +47,9 @@ class Subsample(Scheme):
     function. For alpha = 0.1 this is 0.74 with f = 0.2, 0.9 with f = 0.5 and 0.995 with f = 0.8.
     Pairs are compared with this threshold, so that alpha has the same meaning for every f and for
     the bootstrap. The threshold below f = 0.2 is that of 0.2.
+
+    With `features`, the clusterings also vary because of the features that are left out. This is
+    not corrected: the cores are those of items that stay together without them, too.
 
     The closer f is to 1, the more resamples are needed. For alpha = 0.1, a pair that is never apart
     must be seen in 9 resamples with f = 0.5, in 192 with f = 0.8 and in 16,000 with f = 0.9.
@@ -70,6 +77,7 @@ class Subsample(Scheme):
 
     repeats = False
     rescale = True
+    features: float | None = None
 
     def __init__(
         self,
@@ -77,6 +85,7 @@ class Subsample(Scheme):
         *,
         size: int | None = None,
         label: str = "drawn",
+        features: float | None = None,
         rescale: bool = True,
     ) -> None:
         if fraction is not None and size is not None:
@@ -85,18 +94,45 @@ class Subsample(Scheme):
             raise ValueError(f"fraction must be a number above 0 and below 1, got {fraction!r}.")
         if size is not None and not (isinstance(size, Integral) and size >= 2):
             raise ValueError(f"size must be a whole number of items, 2 or more, got {size!r}.")
+        if features is not None:
+            if not (isinstance(features, Real) and 0 < features < 1):
+                raise ValueError(
+                    f"features must be a number above 0 and below 1, got {features!r}."
+                )
+            if label != "drawn":
+                raise ValueError(
+                    f"features needs label='drawn', got {label!r}; a model of some features cannot "
+                    "label other items."
+                )
         if not isinstance(rescale, bool):
             raise ValueError(f"rescale must be True or False, got {rescale!r}.")
         self.fraction = fraction
         self.size = size
         self.label = check_label(label)
-        if not rescale:  # not set by default, so that checkpoints of earlier versions stay valid
+        # Not set by default, so that checkpoints of earlier versions stay valid.
+        if features is not None:
+            self.features = float(features)
+        if not rescale:
             self.rescale = False
 
     @property
     def fits_reference(self) -> bool:  # type: ignore[override]
         """Whether the reference clustering is also fitted to a subset of the items."""
         return self.size is not None and self.label == "all"
+
+    @property
+    def moves_items(self) -> bool:  # type: ignore[override]
+        """Whether the drawn items are changed before they are clustered."""
+        return self.features is not None
+
+    def move(
+        self, X: NDArray[Any], rows: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Return the drawn rows of X with some of its columns, in their order."""
+        n_features = X.shape[1]
+        n_drawn = max(1, round((self.features or 1.0) * n_features))
+        columns = np.sort(rng.choice(n_features, n_drawn, replace=False))
+        return X[rows][:, columns].astype(np.float64)
 
     def check(self, n_units: int) -> None:
         self.n_drawn(n_units)
@@ -138,5 +174,6 @@ class Subsample(Scheme):
 
     def __repr__(self) -> str:
         size = f"{self.fraction or 0.5:g}" if self.size is None else f"size={self.size}"
-        text = self._repr("Subsample", size)
+        features = [] if self.features is None else [f"features={self.features:g}"]
+        text = self._repr("Subsample", size, *features)
         return text if self.rescale else f"{text[:-1]}, rescale=False)"

@@ -39,7 +39,7 @@ def read_npy(path: Path) -> RawTable:
 
 def read_parquet(path: Path) -> RawTable:
     """Read a Parquet file; an index that names the rows becomes their ids."""
-    _import("pyarrow", "Parquet")  # the message of pandas is longer
+    import_package("pyarrow", "Parquet")  # the message of pandas is longer
     try:
         frame = pd.read_parquet(path)
     except (ValueError, OSError) as error:
@@ -51,27 +51,41 @@ def read_parquet(path: Path) -> RawTable:
     return table
 
 
-def read_h5ad(path: Path) -> RawTable:
-    """Read an AnnData file: the matrix X and, as annotations, the columns of obs."""
-    anndata = _import("anndata", ".h5ad")
+def read_h5ad(path: Path, rep: str | None = None) -> RawTable:
+    """Read an AnnData file: a matrix and, as annotations, the columns of obs.
+
+    The matrix is ``obsm[rep]`` or X; by default ``obsm["X_pca"]``, if there is one.
+    """
+    anndata = import_package("anndata", ".h5ad")
     try:
         data = anndata.read_h5ad(path)
     except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
         raise _unreadable(path, "an AnnData file", error) from error
-    if data.X is None:
-        raise InputError(f"{path} has no matrix X; save one with X, such as its components.")
-    matrix = data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X)
-    X = pd.DataFrame(matrix.astype(np.float64), columns=list(data.var_names))
+    known = sorted(data.obsm)
+    used = rep or ("X_pca" if "X_pca" in known else "X")
+    if used != "X" and used not in known:
+        hint = f"X and {', '.join(known)}" if known else "only X"
+        raise InputError(f"--rep {used}: {path} does not have it; it has {hint}.")
+    if used == "X" and data.X is None:
+        raise InputError(f"{path} has no matrix X; name one of obsm with --rep.")
+    matrix = data.X if used == "X" else data.obsm[used]
+    matrix = matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)
+    genes = list(data.var_names)
+    columns = genes if used == "X" else [f"{used}{i}" for i in range(1, matrix.shape[1] + 1)]
+    X = pd.DataFrame(matrix.astype(np.float64), columns=columns)
     obs = data.obs.reset_index(drop=True).astype(object)  # words, for --label
     obs.columns = [f"obs:{name}" if name in X.columns else str(name) for name in obs.columns]
     frame = pd.concat([X, obs], axis=1)
     table = raw_table(frame, ids=data.obs_names, n_annotations=obs.shape[1])
+    if used != "X" and rep is None:
+        table.notices.append(f"obsm[{used!r}] is clustered (--rep X clusters the matrix X).")
     if obs.shape[1]:
         table.notices.append("The columns of obs are not features; --label can use one of them.")
     return table
 
 
-def _import(package: str, kind: str) -> Any:
+def import_package(package: str, kind: str) -> Any:
+    """Import an optional package, or say how to install it."""
     try:
         return import_module(package)
     except ImportError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from coreclust._utils.text import shorten
 from coreclust.cli.errors import InputError
 from coreclust.cli.reading import values
 from coreclust.cli.reading.delimited import read_delimited
-from coreclust.cli.reading.formats import READERS
+from coreclust.cli.reading.formats import READERS, read_h5ad
 from coreclust.cli.reading.raw import RawTable
+from coreclust.cli.reading.source import is_stream, name_of, open_source
+from coreclust.cli.reading.workbook import read_workbook
 
 _WORDS = "Skipped columns that hold words (--one-hot turns them into numbers)"
 _WORDY = f"Skipped columns with more than {values.MOST_CATEGORIES} different words"
@@ -43,21 +47,23 @@ def read_table(
     label_column: str | None = None,
     one_hot_encode: bool = False,
     drop_missing: bool = False,
-    **text_options: Any,
+    **options: Any,
 ) -> Table:
     """Read a file into numbers, ids and classes.
 
-    Each argument is an option of the command line; `text_options` are those of `read_delimited`.
+    Each argument is an option of the command line; `options` are those about the file: its `rep`,
+    its `sheet`, and those of `read_delimited`.
     """
-    raw = _read(path, text_options)
+    raw = _read(path, options)
+    name = name_of(path)
 
-    def position(name: str | None, option: str) -> int | None:
+    def position(column: str | None, option: str) -> int | None:
         names = list(raw.frame.columns)
-        return None if name is None else values.check_name(name, names, option, raw.first)
+        return None if column is None else values.check_name(column, names, option, raw.first)
 
-    left_out = {position(name, "--drop") for name in drop}
+    left_out = {position(column, "--drop") for column in drop}
     id_at, label_at = position(id_column, "--id"), position(label_column, "--label")
-    features = _features(path, raw, left_out | {id_at, label_at}, one_hot_encode)
+    features = _features(name, raw, left_out | {id_at, label_at}, one_hot_encode)
     classes = None if label_at is None else values.words_of(raw.frame.iloc[:, label_at])
     X = np.column_stack([feature.to_numpy() for feature in features])
     names = [str(feature.name) for feature in features]
@@ -65,7 +71,7 @@ def read_table(
     if classes is not None:  # a missing class counts like a missing value
         checked = np.column_stack([X, [np.nan if word is None else 0.0 for word in classes]])
         with_classes = [*names, "the classes"]
-    kept = _complete_rows(path, raw, checked, with_classes, drop_missing)
+    kept = _complete_rows(name, raw, checked, with_classes, drop_missing)
     dropped = raw.frame.index[~kept].tolist()
     notices = list(raw.notices)
     if dropped:
@@ -90,28 +96,47 @@ def read_table(
     return Table(X[kept], names, ids, words, dropped, notices)
 
 
-def _read(path: Path, text_options: dict[str, Any]) -> RawTable:
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; name a file in it.")
-    if not path.exists():
-        raise InputError(f"There is no file {path}.")
-    if path.stat().st_size == 0:
-        raise InputError(f"{path} is empty.")
-    read = READERS.get(path.suffix.lower())
-    if read is not None and text_options.get("missing"):
+def _read(path: Path, options: dict[str, Any]) -> RawTable:
+    if not is_stream(path):
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; name a file in it.")
+        if not path.exists():
+            raise InputError(f"There is no file {path}.")
+        if path.stat().st_size == 0:
+            raise InputError(f"{path} is empty.")
+    suffix = "" if is_stream(path) else path.suffix.lower()
+    rep, sheet = options.pop("rep", None), options.pop("sheet", None)
+    read = READERS.get(suffix)
+    if rep is not None:
+        if suffix != ".h5ad":
+            raise InputError(f"--rep is for .h5ad files, and {name_of(path)} is not one.")
+        read = partial(read_h5ad, rep=rep)
+    if read is not None and options.get("missing"):
         raise InputError(
             f"--missing is for text files, and {path} stores missing values in its own way; "
             "write NaN to the file instead."
         )
-    raw = read_delimited(path, **text_options) if read is None else read(path)
+    raw = _read_cells(path, sheet, options) if read is None else read(path)
     for count, what in zip(raw.frame.shape, ("rows", "columns"), strict=True):
         if count == 0:
-            raise InputError(f"{path} has no {what}.")
+            raise InputError(f"{name_of(path)} has no {what}.")
     return raw
 
 
+def _read_cells(path: Path, sheet: str | None, options: dict[str, Any]) -> RawTable:
+    """Read a file of cells that are text: a workbook, or lines."""
+    source = open_source(path)
+    if source.is_workbook:
+        return read_workbook(
+            source, sheet, header=options.get("header"), missing=options.get("missing", ())
+        )
+    if sheet is not None:
+        raise InputError(f"--sheet is for .xlsx files, and {source} is not one.")
+    return read_delimited(source, **options)
+
+
 def _features(
-    path: Path, raw: RawTable, left_out: set[int | None], one_hot_encode: bool
+    file: str, raw: RawTable, left_out: set[int | None], one_hot_encode: bool
 ) -> list[pd.Series]:
     """Return the columns to cluster, and note how the others are treated."""
     features: list[pd.Series] = []
@@ -121,12 +146,13 @@ def _features(
             continue
         numbers = values.numbers_of(column, decimal_comma=raw.decimal_comma)
         if numbers is None:
-            odd = values.odd_cells(column, decimal_comma=raw.decimal_comma)
+            odd, way = values.odd_cells(column, decimal_comma=raw.decimal_comma)
             if len(odd):
                 raise InputError(
-                    f"{path}: column {name} holds numbers except in {_count(len(odd), 'cell')}, "
-                    f"first {odd.iloc[0]!r} in {raw.place} {odd.index[0]}; fix the file, declare "
-                    "the code with --missing, or --drop the column."
+                    f"{file}: column {name} holds numbers{f' with {way}' if way else ''} except in "
+                    f"{_count(len(odd), 'cell')}, first {odd.iloc[0]!r} in {raw.place} "
+                    f"{odd.index[0]}; fix the file, declare the code with --missing, or --drop the "
+                    "column."
                 )
             encoded = values.one_hot(column) if one_hot_encode else None
             if encoded is None:
@@ -144,14 +170,25 @@ def _features(
     raw.notices += [f"{what}: {values.join_names(names)}." for what, names in aside.items()]
     if not features:
         raise InputError(
-            f"{path} has no column of numbers left to cluster; its columns are "
-            f"{values.join_names(raw.frame.columns)}."
+            f"{file} has no column of numbers left to cluster; its columns are "
+            f"{values.join_names(raw.frame.columns)}{_first_word(raw, left_out)}."
         )
     return features
 
 
+def _first_word(raw: RawTable, left_out: set[int | None]) -> str:
+    """Return where the first cell is that is no number, as the end of a sentence."""
+    for position, (name, column) in enumerate(raw.frame.items()):
+        cells = column.dropna()
+        if position not in left_out and name not in raw.annotations and len(cells):
+            return (
+                f", and {name} holds {shorten(repr(cells.iloc[0]))} in {raw.place} {cells.index[0]}"
+            )
+    return ""
+
+
 def _complete_rows(
-    path: Path, raw: RawTable, X: NDArray[np.float64], names: list[str], drop_missing: bool
+    file: str, raw: RawTable, X: NDArray[np.float64], names: list[str], drop_missing: bool
 ) -> NDArray[np.bool_]:
     """Return which rows have all values; raise unless the others may be left out."""
     finite = np.isfinite(X)
@@ -160,7 +197,7 @@ def _complete_rows(
         return kept
     if drop_missing:
         raise InputError(
-            f"{path} has a missing or infinite value in every row; --drop the worst columns."
+            f"{file} has a missing or infinite value in every row; --drop the worst columns."
         )
     counts = {"missing": np.isnan(X).sum(), "infinite": np.isinf(X).sum()}
     found = " and ".join(f"{count} {kind}" for kind, count in counts.items() if count)
@@ -168,7 +205,7 @@ def _complete_rows(
     holed = [names[column] for column in np.flatnonzero(~finite.all(axis=0))]
     columns = values.join_names(holed, most=4)
     raise InputError(
-        f"{path} has {found} {'value' if sum(counts.values()) == 1 else 'values'} in "
+        f"{file} has {found} {'value' if sum(counts.values()) == 1 else 'values'} in "
         f"{_count(len(places), 'row')} of {len(X)} ({_places(raw, places, most=5)}; in {columns}); "
         f"--drop-missing leaves {'that row' if len(places) == 1 else 'those rows'} out."
     )

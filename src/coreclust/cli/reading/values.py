@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,13 @@ _MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-", 
 _TRUTHS = {"true": 1.0, "false": 0.0}
 MOST_CATEGORIES = 20
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")  # 1,234.5
+_DIGIT = re.compile(r"\d")
 _COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)?(,\d*)?([eE][+-]?\d+)?")  # 1.234,5
+_MARKS = "\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}'\N{RIGHT SINGLE QUOTATION MARK}"
+_MARKED = re.compile(rf"[+-]?\d{{1,3}}([{_MARKS}]\d{{3}})+([.,]\d*)?")  # 1'234.5
+_WITHOUT_MARKS = str.maketrans("", "", _MARKS)
+
+Way = Callable[[str], float | None]  # how a column writes its numbers; None for words
 
 
 def is_missing(cell: str, more: frozenset[str]) -> bool:
@@ -26,8 +33,8 @@ def is_missing(cell: str, more: frozenset[str]) -> bool:
 
 def is_number(cell: str, *, decimal_comma: bool = False) -> bool:
     """Tell whether a cell is a number, infinity included."""
-    other = _comma_number if decimal_comma else _grouped_number
-    return _plain_number(cell) is not None or other(cell) is not None
+    bases = (_plain_number, _comma_number if decimal_comma else _grouped_number)
+    return any(base(unsigned(cell)) is not None for base in bases for unsigned in _SIGNS)
 
 
 def numbers_of(column: pd.Series, *, decimal_comma: bool) -> tuple[NDArray[np.float64], str] | None:
@@ -38,26 +45,32 @@ def numbers_of(column: pd.Series, *, decimal_comma: bool) -> tuple[NDArray[np.fl
     if column.dtype.kind == "f":
         return column.to_numpy(), ""
     # Not pandas.to_numeric: it knows none of these notations, and rounds the last digit otherwise.
-    ways: list[tuple[Callable[[str], float | None], str]] = [(_plain_number, "")]
-    if not decimal_comma:
-        ways.append((_grouped_number, "a comma between thousands"))
-    ways.append((_comma_number, "a decimal comma"))
-    ways.append((lambda cell: _TRUTHS.get(cell.lower()), "TRUE and FALSE, as 1 and 0"))
     present = column.notna().to_numpy()
+    cells = column[present].tolist()
+    ways = [*_ways(decimal_comma), (_truth, "TRUE and FALSE, as 1 and 0")]
     for convert, how in ways:
-        found = [convert(cell) for cell in column[present]]
-        if None not in found:
+        found = _convert_all(cells, convert)
+        if found is not None:
             numbers = np.full(len(column), np.nan)
             numbers[present] = found
             return numbers, how
     return None
 
 
-def odd_cells(column: pd.Series, *, decimal_comma: bool) -> pd.Series:
-    """Return the cells of a column that are words, if most of its cells are numbers."""
+def odd_cells(column: pd.Series, *, decimal_comma: bool) -> tuple[pd.Series, str]:
+    """Return the cells that keep a column from being numbers, if there are only few.
+
+    The second value says how the other cells are written, if they are not plain.
+    """
     cells = column.dropna()
-    odd = cells[[not is_number(cell, decimal_comma=decimal_comma) for cell in cells]]
-    return odd if 2 * len(odd) < len(cells) else odd.iloc[:0]
+    few, how = cells.iloc[:0], ""
+    if 2 * sum(_DIGIT.search(cell) is None for cell in cells) >= len(cells):
+        return few, how  # plain words, which are quick to tell
+    for convert, written in _ways(decimal_comma):
+        odd = cells[[convert(cell) is None for cell in cells]]
+        if 2 * len(odd) < len(cells) and (few.empty or len(odd) < len(few)):
+            few, how = odd, written.partition(",")[0]
+    return few, how
 
 
 def one_hot(column: pd.Series) -> pd.DataFrame | None:
@@ -108,17 +121,85 @@ def check_name(name: str, names: list[str], option: str, first: int = 1) -> int:
     raise InputError(f"{option} {name}: there is no such column; {hint}")
 
 
+def _ways(decimal_comma: bool) -> Iterator[tuple[Way, str]]:
+    """Yield the ways to write a column of numbers, and what to note about each."""
+    bases: list[tuple[Way, str]] = [(_plain_number, "")]
+    if not decimal_comma:
+        bases.append((_grouped_number, "a comma between thousands"))
+    bases.append((_comma_number, "a decimal comma"))
+    yield from bases
+    for base, how in bases:
+        yield _percentage(base), " and ".join(filter(None, ["a percent sign, divided by 100", how]))
+    for base, how in bases:
+        yield _money(base), " and ".join(filter(None, ["a currency sign", how]))
+
+
+def _convert_all(cells: list[str], convert: Way) -> list[float] | None:
+    numbers = []
+    for cell in cells:
+        number = convert(cell)
+        if number is None:
+            return None
+        numbers.append(number)
+    return numbers
+
+
+def _truth(cell: str) -> float | None:
+    return _TRUTHS.get(cell.lower())
+
+
+def _percentage(base: Way) -> Way:
+    def convert(cell: str) -> float | None:
+        number = base(_without_percent(cell)) if cell.endswith("%") else None
+        return None if number is None else number / 100
+
+    return convert
+
+
+def _money(base: Way) -> Way:
+    return lambda cell: base(_without_currency(cell))
+
+
+def _without_percent(cell: str) -> str:
+    return cell[:-1].rstrip() if cell.endswith("%") else cell
+
+
+def _without_currency(cell: str) -> str:
+    """Return a cell without the currency sign before or behind its number, as in -$5.1 or 5 €."""
+    sign = cell[:1] if cell[:1] in ("+", "-", "\N{MINUS SIGN}") else ""
+    rest = cell.removeprefix(sign)
+    if _is_currency(rest[:1]):
+        return sign + rest[1:].lstrip()
+    return sign + rest[:-1].rstrip() if _is_currency(rest[-1:]) else cell
+
+
+def _is_currency(letter: str) -> bool:
+    return bool(letter) and unicodedata.category(letter) == "Sc"
+
+
+_SIGNS = (str, _without_percent, _without_currency)
+
+
 def _plain_number(cell: str) -> float | None:
     try:
-        return None if "_" in cell else float(cell)  # Python reads 1_000 as a number
+        return None if "_" in cell else float(_plain(cell))  # Python reads 1_000 as a number
     except ValueError:
         return None
 
 
 def _grouped_number(cell: str) -> float | None:
-    return _plain_number(cell.replace(",", "") if _GROUPED.fullmatch(cell) else cell)
+    return _plain_number(cell.replace(",", "") if _GROUPED.fullmatch(_plain(cell)) else cell)
 
 
 def _comma_number(cell: str) -> float | None:
+    cell = _plain(cell)
     plain = cell.replace(".", "").replace(",", ".")
     return _plain_number(plain) if _COMMA.fullmatch(cell) else None
+
+
+def _plain(cell: str) -> str:
+    """Return a cell with an ASCII minus, and without marks between thousands that are no comma."""
+    if cell.isascii() and "'" not in cell:
+        return cell
+    cell = cell.replace("\N{MINUS SIGN}", "-")
+    return cell.translate(_WITHOUT_MARKS) if _MARKED.fullmatch(cell) else cell
