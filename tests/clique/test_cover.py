@@ -3,9 +3,10 @@ import pytest
 from hypothesis import given, settings
 from scipy.sparse import csr_array
 
-from coreclust.clique._cover import _conflict_bits, _cover, _grow, _matrix, cover_bound
+from coreclust.clique._cover import _cover, _grow, _matrix, cover_bound
 from coreclust.clique._deadline import Deadline
 from coreclust.clique._graph import Graph
+from coreclust.clique._probing import conflict_bits
 from coreclust.clique._solve import _solve_component, largest_independent_set
 from twins import adjacencies, clique_number, random_graph
 
@@ -36,7 +37,7 @@ def test_the_bound_holds_at_any_time(adjacency):
 @given(adjacencies())
 def test_the_cover_covers_by_maximal_cliques(adjacency):
     n = len(adjacency)
-    bits = _conflict_bits(*graph_of(adjacency))
+    bits = conflict_bits(*graph_of(adjacency))
     cliques = _matrix(_cover(bits, np.arange(n)), n)
     assert set(cliques.indices.tolist()) == set(range(n))
     assert are_cliques(cliques, adjacency)
@@ -49,7 +50,7 @@ def test_violated_cliques_are_cliques_with_too_large_a_sum(adjacency):
     n = len(adjacency)
     x = np.random.default_rng(n).random(n)
     order = np.argsort(-x)
-    bits = _conflict_bits(*graph_of(adjacency))
+    bits = conflict_bits(*graph_of(adjacency))
     cliques = _matrix(_grow(bits, x, order, order, 1.2), n)
     assert are_cliques(cliques, adjacency)
     assert (cliques @ x > 1.2).all()

@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 from coreclust._utils.jit import kernel, lowest_bit, popcount
 from coreclust.clique._deadline import Deadline
 from coreclust.clique._graph import Graph
+from coreclust.clique._probing import conflict_bits
 
 _SLACK = 0.3  # a constraint with more slack than this is dropped
 _VIOLATION = 1e-4
@@ -32,7 +33,7 @@ def cover_bound(graph: Graph, known: int, deadline: Deadline) -> int:
     set: no bound below it is valid. The conflicts must fit into a bit matrix.
     """
     n = graph.n_vertices
-    bits = _conflict_bits(graph.indptr, graph.indices)
+    bits = conflict_bits(graph.indptr, graph.indices)
     cliques = _matrix(_cover(bits, np.argsort(graph.degrees, kind="stable")), n)
     bound = cliques.shape[0]
     while bound > known and not deadline.expired():
@@ -83,17 +84,6 @@ def _matrix(cliques: tuple[NDArray[np.int64], NDArray[np.int32]], n: int) -> csr
     """Return cliques as a matrix with one row per clique and one column per vertex."""
     indptr, indices = cliques
     return csr_array((np.ones(indices.size), indices, indptr), (indptr.size - 1, n))
-
-
-@kernel
-def _conflict_bits(indptr, indices):
-    n = indptr.size - 1
-    bits = np.zeros((n, (n + 63) // 64), dtype=np.uint64)
-    one = np.uint64(1)
-    for v in range(n):
-        for u in indices[indptr[v] : indptr[v + 1]]:
-            bits[v, u >> 6] |= one << np.uint64(u & 63)
-    return bits
 
 
 @kernel

@@ -56,8 +56,13 @@ def heaviest_clique(
             found[:] = clique.size, weights[clique].sum()
         left = left[bounds[left] > found[1]]
         n_nodes *= 10
-    chosen = _prefer_low_numbers(bits, weights, best[: found[0]].copy())
-    return np.sort(chosen), int(max(bounds.max(initial=0), found[1]))
+    chosen = prefer_low_numbers(bits, weights, best[: found[0]])
+    return chosen, int(max(bounds.max(initial=0), found[1]))
+
+
+def prefer_low_numbers(bits: Bits, weights: Weights, clique: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Exchange vertices one for one for lower-numbered ones of the same weight."""
+    return np.sort(_prefer_low_numbers(bits, weights, clique.astype(np.int64)))
 
 
 def _climb_until(
@@ -374,7 +379,6 @@ def _color(bits, weights, candidates, order, limits, rest, available):
 
 @kernel
 def _prefer_low_numbers(bits, weights, clique):
-    """Exchange vertices one for one for lower-numbered ones of the same weight."""
     changed = True
     while changed:
         changed = False
