@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from coreclust.clique._cover import _cover, _grow, _matrix, cover_bound
@@ -38,11 +39,21 @@ def test_the_bound_holds_at_any_time(adjacency):
 def test_the_cover_covers_by_maximal_cliques(adjacency):
     n = len(adjacency)
     bits = conflict_bits(*graph_of(adjacency))
-    cliques = _matrix(_cover(bits, np.arange(n)), n)
+    cliques = _matrix(_cover(bits, np.arange(n), 2**62), n)
     assert set(cliques.indices.tolist()) == set(range(n))
     assert are_cliques(cliques, adjacency)
     for row in np.split(cliques.indices, cliques.indptr[1:-1]):
         assert not adjacency[row].all(axis=0).any(), "a vertex could be added"
+
+
+@given(adjacencies(), st.integers(0, 100))
+def test_with_little_effort_the_cover_is_one(adjacency, effort):
+    n = len(adjacency)
+    cliques = _matrix(_cover(conflict_bits(*graph_of(adjacency)), np.arange(n), effort), n)
+    assert set(cliques.indices.tolist()) == set(range(n))
+    assert are_cliques(cliques, adjacency)
+    if effort == 0:
+        assert cliques.shape[0] == n
 
 
 @given(adjacencies())

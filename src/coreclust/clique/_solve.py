@@ -57,7 +57,7 @@ def largest_independent_set(
     solution = _prove(inner, chosen, deadline, max_memory)
     chosen = np.zeros(connected.size, dtype=bool)
     chosen[solution.chosen] = True
-    chosen = prefer_low_numbers(inner, chosen)
+    chosen = prefer_low_numbers(inner, chosen, deadline)
     both = np.sort(np.concatenate([isolated, connected[chosen]]))
     return Solution(both, max(isolated.size + solution.upper_bound, both.size))
 

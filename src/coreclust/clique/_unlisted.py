@@ -48,7 +48,7 @@ def conflict_free_set(
         best, heaviest = heaviest_clique(bits, weight[searched], start, deadline)
         bound = min(bound, heaviest)
     else:
-        best = prefer_low_numbers(bits, weight[searched], start)
+        best = prefer_low_numbers(bits, weight[searched], start, deadline)
     if rest.size:
         heaviest = int(weight[vertices].max())
         bound += heaviest * groups_in_conflict(pairs, table, rest, deadline.share(2))
@@ -71,7 +71,7 @@ def _edges(pairs: PairCounts, table: Table, items: Items, deadline: Deadline) ->
     n = items.size
     bits = np.zeros((n, (n + 63) // 64), dtype=np.uint64)
     done = 0
-    for chunk in in_chunks(np.arange(n), n, deadline):
+    for chunk in in_chunks(np.arange(n), n, table.size, deadline):
         done = int(chunk[-1]) + 1
         pairs.fill_edges(table, items[:done], int(chunk[0]), bits)
     return bits if done == n else bits[:done, : (done + 63) // 64].copy()
