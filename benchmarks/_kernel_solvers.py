@@ -41,9 +41,9 @@ class _OutOfTimeError(Exception):
 class CpuDeadline(Deadline):
     """A deadline in CPU seconds of the process, which do not depend on what else is running."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float | None) -> None:
         super().__init__(None)
-        self._cpu_end = process_time() + seconds
+        self._cpu_end = process_time() + (math.inf if seconds is None else seconds)
 
     def expired(self) -> bool:
         """Return whether the time has passed or the search was cancelled."""
@@ -53,9 +53,8 @@ class CpuDeadline(Deadline):
         """Return the CPU seconds that are left."""
         return max(self._cpu_end - process_time(), 0.0)
 
-    def share(self, n_parts: float) -> Deadline:
-        """Return the deadline of the next of `n_parts` tasks that share the remaining time."""
-        part = CpuDeadline(self.remaining() / n_parts)
+    def _part(self, seconds: float | None) -> Deadline:
+        part = CpuDeadline(seconds)
         part._whole = self
         return part
 

@@ -1,4 +1,5 @@
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -20,9 +21,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
+from sklearn.utils import get_tags
 
 from coreclust import CoreClustering, LabelEnsemble, core_clusters
 from coreclust._inspection import tables
+from coreclust.resampling import Subsample
 
 
 def fit(estimator, X, y=None, **kwargs):
@@ -499,3 +502,36 @@ def test_predict_needs_models_that_were_kept(blobs):
     with pytest.raises(AttributeError) as caught:
         cc.predict(blobs)
     assert "set keep_models=True and call fit again" in str(caught.value)
+
+
+def test_cores_of_cores(blobs):
+    """CoreClustering is a clusterer: the items outside of its cores are noise."""
+    inner = CoreClustering(KMeans(3, n_init=1), n_resamples=20)
+    outer = CoreClustering(inner, n_resamples=20, random_state=0)
+    outer.set_params(estimator__alpha=0.3, estimator__estimator__n_clusters=4)
+    outer = clone(outer).fit(blobs)
+    assert outer.get_params()["estimator__estimator__n_clusters"] == 4
+    assert "CoreClustering(estimator=CoreClustering(" in re.sub(r"alpha=0.3,\s*", "", repr(outer))
+    assert "KMeans" in outer._repr_html_()
+    assert outer.estimator_.alpha == 0.3
+    assert set(outer.trimmed_sample_indices_) == set(outer.estimator_.weak_sample_indices_)
+    assert get_tags(outer).estimator_type == "clusterer"
+    assert outer.recut(alpha=0.5).core_sample_indices_.size >= outer.core_sample_indices_.size
+    assert len(outer.item_table(details=True)) == len(blobs)
+    assert outer.diagnose(blobs) is not None
+    outer.alpha_path()
+
+
+def test_cores_of_cores_label_only_what_they_were_fitted_to(blobs):
+    half = Subsample(0.5, label="all")
+    outer = CoreClustering(CoreClustering(n_resamples=5), resampling=half)
+    with pytest.raises(ValueError, match="CoreClustering has none; use label='drawn'"):
+        outer.fit(blobs)
+
+
+@pytest.mark.slow
+def test_the_report_of_cores_of_cores(blobs, tmp_path):
+    inner = CoreClustering(KMeans(3, n_init=1), n_resamples=20)
+    outer = CoreClustering(inner, n_resamples=20, random_state=0).fit(blobs)
+    outer.to_html(tmp_path / "report.html", X=blobs)
+    assert "CoreClustering" in (tmp_path / "report.html").read_text(encoding="utf-8")

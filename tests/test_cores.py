@@ -419,7 +419,7 @@ def test_a_search_that_does_not_fit_is_said_to_be_limited_by_memory():
     reference = np.zeros(n, dtype=int)
     (best,) = core_clusters(ensemble, reference, max_memory=None)
     with pytest.warns(UserWarning, match="max_memory"):
-        (narrow,) = core_clusters(ensemble, reference, max_memory=30_000)
+        (narrow,) = core_clusters(ensemble, reference, max_memory=30_000, time_limit=4)
     assert best.optimal
     assert narrow.limited_by == "max_memory"
     assert narrow.core.size <= best.core.size <= narrow.upper_bound

@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from coreclust.clique._cover import _conflict_bits, _cover, _grow, _matrix, cover_bound
+from coreclust.clique._cover import _cover, _grow, _matrix, cover_bound
 from coreclust.clique._deadline import Deadline
 from coreclust.clique._graph import Graph
+from coreclust.clique._probing import conflict_bits
 from coreclust.clique._solve import _solve_component, largest_independent_set
 from twins import adjacencies, clique_number, random_graph
 
@@ -36,12 +38,22 @@ def test_the_bound_holds_at_any_time(adjacency):
 @given(adjacencies())
 def test_the_cover_covers_by_maximal_cliques(adjacency):
     n = len(adjacency)
-    bits = _conflict_bits(*graph_of(adjacency))
-    cliques = _matrix(_cover(bits, np.arange(n)), n)
+    bits = conflict_bits(*graph_of(adjacency))
+    cliques = _matrix(_cover(bits, np.arange(n), 2**62), n)
     assert set(cliques.indices.tolist()) == set(range(n))
     assert are_cliques(cliques, adjacency)
     for row in np.split(cliques.indices, cliques.indptr[1:-1]):
         assert not adjacency[row].all(axis=0).any(), "a vertex could be added"
+
+
+@given(adjacencies(), st.integers(0, 100))
+def test_with_little_effort_the_cover_is_one(adjacency, effort):
+    n = len(adjacency)
+    cliques = _matrix(_cover(conflict_bits(*graph_of(adjacency)), np.arange(n), effort), n)
+    assert set(cliques.indices.tolist()) == set(range(n))
+    assert are_cliques(cliques, adjacency)
+    if effort == 0:
+        assert cliques.shape[0] == n
 
 
 @given(adjacencies())
@@ -49,7 +61,7 @@ def test_violated_cliques_are_cliques_with_too_large_a_sum(adjacency):
     n = len(adjacency)
     x = np.random.default_rng(n).random(n)
     order = np.argsort(-x)
-    bits = _conflict_bits(*graph_of(adjacency))
+    bits = conflict_bits(*graph_of(adjacency))
     cliques = _matrix(_grow(bits, x, order, order, 1.2), n)
     assert are_cliques(cliques, adjacency)
     assert (cliques @ x > 1.2).all()

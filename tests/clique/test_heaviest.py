@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -9,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coreclust import LabelEnsemble
-from coreclust.clique import Deadline, conflict_free_set
-from coreclust.clique._heaviest import heaviest_clique
+from coreclust.clique import Deadline, _heaviest, conflict_free_set
+from coreclust.clique._heaviest import degeneracy_order, heaviest_clique
 
 NOTHING = np.empty(0, dtype=np.intp)
 
@@ -168,3 +170,40 @@ def test_items_seen_too_rarely_are_not_connectable():
     assert np.flatnonzero(~connectable).tolist() == [3]
     never = np.full(13, -1)
     assert not ensemble.pairs(np.arange(20), "apart").connectable_items(never).any()
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 40),
+    density=st.floats(0, 1),
+    n_looks=st.integers(0, 5),
+    n_rows=st.integers(1, 50),
+)
+def test_the_order_and_its_loads(seed, n, density, n_looks, n_rows):
+    """Each load covers the later neighbors, and is their weight if there is time."""
+
+    class Looks(Deadline):
+        def expired(self):
+            self.n = getattr(self, "n", 0) + 1
+            return self.n > n_looks
+
+    rng = np.random.default_rng(seed)
+    adjacency = random_graph(rng, n, density)
+    weights = rng.integers(1, 9, n)
+    with mock.patch.object(_heaviest, "_WORDS_PER_CALL", n * n_rows):
+        cut, bounds = degeneracy_order(bit_rows(adjacency), weights, Looks(None))
+    order, exact = degeneracy_order(bit_rows(adjacency), weights, Deadline(None))
+    for found, loads in ((cut, bounds), (order, exact)):
+        assert sorted(found.tolist()) == list(range(n))
+        later = [
+            weights[v] + weights[found[k:]][adjacency[v, found[k:]]].sum()
+            for k, v in enumerate(found)
+        ]
+        assert (loads[found] >= later).all()
+    assert exact[order].tolist() == later
+    for k in range(n):  # by always taking the least
+        left = order[k:]
+        assert exact[order[k]] == min(
+            weights[v] + weights[left][adjacency[v, left]].sum() for v in left
+        )

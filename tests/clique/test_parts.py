@@ -84,7 +84,7 @@ def test_local_search_never_loses_and_stays_independent(seed):
     start[rng.integers(150)] = True
     better = improve_independent_set(conflicts_of(conflicts), start)
     assert is_independent(conflicts, better)
-    lowered = prefer_low_numbers(conflicts_of(conflicts), better)
+    lowered = prefer_low_numbers(conflicts_of(conflicts), better, Deadline(None))
     assert is_independent(conflicts, lowered)
     assert lowered.sum() >= better.sum() >= 1
     # No single exchange for a lower number is left.

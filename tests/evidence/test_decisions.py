@@ -7,11 +7,13 @@ import tracemalloc
 import warnings
 from fractions import Fraction
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy.special import bdtr
 from scipy.stats import binom
 
 from coreclust import LabelEnsemble
@@ -21,7 +23,7 @@ from coreclust._utils.constants import (
     DRAWS_PER_RESAMPLE,
     RESAMPLES_PER_DRAW,
 )
-from coreclust.evidence import GUARANTEES, CoreRule, cooccurrence_estimate
+from coreclust.evidence import GUARANTEES, CoreRule, _guarantees, cooccurrence_estimate
 from coreclust.evidence._bounds import (
     apart_table,
     bound_table,
@@ -30,7 +32,7 @@ from coreclust.evidence._bounds import (
     resamples_to_see,
     sequence_tables,
 )
-from coreclust.evidence._guarantees import exact_bound, is_decided, sequence_bound
+from coreclust.evidence._guarantees import binomial_tail, exact_bound, is_decided, sequence_bound
 from coreclust.evidence._nested import NestedEnsemble
 from coreclust.evidence._rule import count_pairs
 
@@ -155,6 +157,22 @@ def test_nothing_and_everything_need_no_luck():
     assert resamples_to_see(math.inf, 0.5, 0.01) == math.inf
     assert resamples_to_see(1, 0.5, 0.5) == 1
     assert resamples_to_see(1, 0.5, 0.125) == 3
+
+
+@pytest.mark.parametrize("alpha", [1e-9, 3e-12])
+def test_billions_of_resamples_are_counted(alpha):
+    """More than the largest 32-bit integer, for which scipy's bdtr returns NaN."""
+    needed = least_seen(alpha, 0.05)
+    assert needed == pytest.approx(math.log(0.05) / math.log1p(-alpha), rel=1e-9)
+    assert resamples_to_see(needed, 1.0, 0.01) == needed
+    assert resamples_to_see(needed, 0.5, 0.5) == pytest.approx(2 * needed, rel=1e-3)
+
+
+@given(st.integers(1, 400), st.floats(0.01, 0.99), st.integers(0, 399))
+def test_the_tail_of_large_numbers_is_that_of_small_ones(n, p, most):
+    most = min(most, n - 1)
+    with mock.patch.object(_guarantees, "_MOST_TRIALS_OF_BDTR", 0):
+        assert binomial_tail(most, n, p) == pytest.approx(bdtr(most, n, p), rel=1e-9)
 
 
 def test_more_than_a_trillion_resamples_are_out_of_reach():

@@ -56,15 +56,6 @@ def resamples_per_task(n_items: int, n_resamples: int, most: int = 1) -> int:
     return max(few, min(100, n_resamples // (8 * n_workers), (1 << 25) // n_items))
 
 
-def is_interrupt(error: BaseException | None) -> bool:
-    """Tell whether an error is, or was caused by, a Ctrl-C, as numba's SystemError can be."""
-    while error is not None:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
-
-
 def _work_for(caller: int, function: Callable[..., Any], *given: Any) -> Any:
     """Call a function for a process; if this is a worker of that process, end with it."""
     parent = multiprocessing.parent_process()

@@ -14,10 +14,11 @@ from coreclust._checkpoint.folder import Checkpoint
 from coreclust._sampling.broadcast import sent_once
 from coreclust._sampling.collect import collector
 from coreclust._sampling.native import BatchEngine
-from coreclust._sampling.parallel import in_parallel, is_interrupt, resamples_per_task
+from coreclust._sampling.parallel import in_parallel, resamples_per_task
 from coreclust._sampling.problem import Problem
 from coreclust._sampling.threads import one_thread, one_thread_in_worker
 from coreclust._utils.constants import ABSENT
+from coreclust._utils.jit import is_interrupt
 from coreclust._utils.progress import Progress
 from coreclust._utils.seeds import ESTIMATOR, ROWS, draw_random_states, seeds_of
 from coreclust.evidence._ensemble import label_dtype

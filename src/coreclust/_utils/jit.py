@@ -44,12 +44,16 @@ def interrupts_as_such() -> Iterator[None]:
     try:
         yield
     except SystemError as error:
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, KeyboardInterrupt):
-            cause = cause.__cause__ or cause.__context__
-        if cause is None:
+        if not is_interrupt(error):
             raise
         raise KeyboardInterrupt from error
+
+
+def is_interrupt(error: BaseException | None) -> bool:
+    """Tell whether an error is, or was caused by, a Ctrl-C."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def popcount(word: int) -> int:

@@ -16,13 +16,15 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from coreclust._utils.jit import kernel
 from coreclust.clique._deadline import Deadline
 from coreclust.clique._graph import Graph
 from coreclust.evidence._packed import PackedLabels
 from coreclust.evidence._protocol import PairCounts
 
 _ROWS_PER_CALL = 256  # kernels cannot be interrupted, so each call is short
-_PAIRS_PER_CALL = 2**23
+_PAIRS_PER_CALL = 2**23  # with few resamples, and fewer pairs with more
+_FEW_RESAMPLES = 256
 
 # Memory of a conflict in the rows, in the graph made from them, and in the matching for the bound.
 _BYTES_PER_CONFLICT = 40
@@ -66,7 +68,7 @@ def conflict_graph(
     room = _room(max_memory, deadline)
     n_done = 0
     # The most deviating items first: they are ruled out early, which makes the limit stricter.
-    for chunk in in_chunks(border[::-1], n_items, listing):
+    for chunk in in_chunks(border[::-1], n_items, table.size, listing):
         candidates = np.flatnonzero(alive)
         limit = candidates.size - core.size
         counts, found = pairs.conflict_rows(table, chunk, candidates, limit)
@@ -110,7 +112,7 @@ def groups_in_conflict(pairs: PairCounts, table: _Table, items: _Items, deadline
     groups = np.empty((_OPEN_GROUPS, _LARGEST_GROUP), dtype=np.int32)
     sizes = np.zeros(_OPEN_GROUPS, dtype=np.int64)
     n_groups = n_done = 0
-    for chunk in in_chunks(items[::-1], items.size, deadline):
+    for chunk in in_chunks(items[::-1], items.size, table.size, deadline):
         n_groups = pairs.group_conflicting(table, chunk, groups, sizes, n_groups)
         n_done += chunk.size
     return n_groups + items.size - n_done
@@ -134,7 +136,7 @@ def conflict_graphs(
     pieces = [(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))]
     room = _room(max_memory, deadline)
     n_done = 0
-    for chunk in in_chunks(border, n_items, deadline.share(2)):
+    for chunk in in_chunks(border, n_items, tables.shape[1], deadline.share(2)):
         counts, others, levels = pairs.conflict_levels(tables, chunk, ~steady)
         filled = np.arange(n_items) < counts[:, None]
         pieces.append((np.repeat(chunk, counts), others[filled], levels[filled]))
@@ -169,12 +171,12 @@ def undecided_pairs(pairs: PackedLabels, sure: _Table, possible: _Table, deadlin
     core = extend_greedily(pairs, sure, np.flatnonzero(steady), border, deadline)
     never = np.full(sure.size, sure.size)
     n_conflicts = np.zeros(n_items, dtype=np.int64)
-    for chunk in in_chunks(border, n_items, deadline):
+    for chunk in in_chunks(border, n_items, sure.size, deadline):
         n_conflicts += pairs.count_apart_pairs(possible, never, chunk, np.arange(n_items), ~steady)
     alive = n_conflicts <= n_items - max(core.size, 1)
     rows, others = border[alive[border]], np.flatnonzero(alive)
     n_undecided = n_done = 0
-    for chunk in in_chunks(rows, others.size, deadline):
+    for chunk in in_chunks(rows, others.size, sure.size, deadline):
         counts = pairs.count_apart_pairs(sure, possible, chunk, others, ~steady)
         n_undecided += int(counts.sum()) // 2
         n_done += chunk.size
@@ -200,17 +202,20 @@ def extend_greedily(
     chosen = np.empty(block.size + border.size, dtype=np.intp)
     chosen[: block.size] = block
     n_chosen = block.size
-    for chunk in in_chunks(border, chosen.size, deadline):
+    for chunk in in_chunks(border, chosen.size, table.size, deadline):
         n_chosen = pairs.extend_conflict_free(table, chosen, n_chosen, chunk)
     return chosen[:n_chosen]
 
 
-def in_chunks(items: _Items, n_others: int, deadline: Deadline) -> Iterator[_Items]:
+def in_chunks(
+    items: _Items, n_others: int, n_resamples: int, deadline: Deadline
+) -> Iterator[_Items]:
     """Yield items in chunks that can be compared with `n_others` others in a short time.
 
     Stops when the deadline passes, but not before the first chunk.
     """
-    size = max(min(_ROWS_PER_CALL, _PAIRS_PER_CALL // max(n_others, 1)), 1)
+    n_pairs = _PAIRS_PER_CALL * _FEW_RESAMPLES // max(n_resamples, _FEW_RESAMPLES)
+    size = max(min(_ROWS_PER_CALL, n_pairs // max(n_others, 1)), 1)
     for begin in range(0, items.size, size):
         deadline.raise_if_cancelled()
         if begin > 0 and deadline.expired():
@@ -226,19 +231,37 @@ def _graph(
     Conflicts between border items are in both rows. Those with steady items are only in the row
     of the border item, and are mirrored here.
     """
-    number = np.cumsum(alive, dtype=np.int32) - np.int32(1)
-    lists = {item: number[row[alive[row]]] for item, row in rows.items() if alive[item]}
-    ends = [row[steady[kept[row]]] for row in lists.values()]
-    steady_ends = np.concatenate(ends) if ends else np.empty(0, dtype=np.intp)
-    owners = np.repeat([number[item] for item in lists], [end.size for end in ends])
-    order = np.lexsort((owners, steady_ends))
-    mirrored = owners[order].astype(np.int32)
-    starts = np.searchsorted(steady_ends[order], np.arange(kept.size + 1))
-    neighbors = [
-        lists[item] if item in lists else mirrored[starts[v] : starts[v + 1]]
-        for v, item in enumerate(kept.tolist())
-    ]
-    sizes = np.fromiter((row.size for row in neighbors), dtype=np.int64, count=kept.size)
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    indices = np.concatenate(neighbors) if neighbors else np.empty(0, dtype=np.int32)
-    return Graph(indptr, indices.astype(np.int32))
+    items = np.array(sorted(item for item in rows if alive[item]), dtype=np.intp)
+    lists = [rows[item] for item in items.tolist()]
+    ends = np.cumsum([0, *(row.size for row in lists)], dtype=np.int64)
+    conflicts = np.concatenate(lists) if lists else np.empty(0, dtype=np.int32)
+    number = np.where(alive, np.cumsum(alive) - 1, -1)
+    return Graph(*_assemble(items, ends, conflicts, number, steady, kept.size))
+
+
+@kernel
+def _assemble(items, ends, conflicts, number, steady, n_kept):
+    indptr = np.zeros(n_kept + 1, dtype=np.int64)
+    for row in range(items.size):
+        v = number[items[row]]
+        for other in conflicts[ends[row] : ends[row + 1]]:
+            u = number[other]
+            if u >= 0:
+                indptr[v + 1] += 1
+                indptr[u + 1] += steady[other]
+    for v in range(n_kept):
+        indptr[v + 1] += indptr[v]
+    filled = indptr[:-1].copy()
+    indices = np.empty(indptr[-1], dtype=np.int32)
+    for row in range(items.size):
+        v = number[items[row]]
+        for other in conflicts[ends[row] : ends[row + 1]]:
+            u = number[other]
+            if u < 0:
+                continue
+            indices[filled[v]] = u
+            filled[v] += 1
+            if steady[other]:
+                indices[filled[u]] = v
+                filled[u] += 1
+    return indptr, indices

@@ -18,10 +18,13 @@ from scipy.sparse import csr_array
 from coreclust._utils.jit import kernel, lowest_bit, popcount
 from coreclust.clique._deadline import Deadline
 from coreclust.clique._graph import Graph
+from coreclust.clique._probing import conflict_bits
 
 _SLACK = 0.3  # a constraint with more slack than this is dropped
 _VIOLATION = 1e-4
 _TOLERANCE = 1e-6
+_WORDS_PER_SECOND = 300_000_000  # that are compared, roughly
+_STEPS_PER_CALL = 100_000_000  # kernels cannot be interrupted
 _MOST_SECONDS = 10.0  # of one linear program, which cannot be interrupted
 
 
@@ -32,8 +35,10 @@ def cover_bound(graph: Graph, known: int, deadline: Deadline) -> int:
     set: no bound below it is valid. The conflicts must fit into a bit matrix.
     """
     n = graph.n_vertices
-    bits = _conflict_bits(graph.indptr, graph.indices)
-    cliques = _matrix(_cover(bits, np.argsort(graph.degrees, kind="stable")), n)
+    bits = conflict_bits(graph.indptr, graph.indices)
+    left = deadline.remaining()
+    effort = 2**62 if left is None else int(min(_WORDS_PER_SECOND * max(left, 0.1), 2**62))
+    cliques = _matrix(_cover(bits, np.argsort(graph.degrees, kind="stable"), effort), n)
     bound = cliques.shape[0]
     while bound > known and not deadline.expired():
         solution = _solve(cliques, n, deadline)
@@ -43,10 +48,14 @@ def cover_bound(graph: Graph, known: int, deadline: Deadline) -> int:
         bound = min(bound, math.floor(value + _TOLERANCE))
         order = np.argsort(-x, kind="stable")
         starts = order[x[order] > _TOLERANCE]
-        violated = _matrix(_grow(bits, x, order, starts, 1 + _VIOLATION), n)
-        if violated.shape[0] == 0:
+        cliques = cliques[np.flatnonzero(slack <= _SLACK)]
+        n_kept = cliques.shape[0]
+        for some in np.array_split(starts, 1 + starts.size * n // _STEPS_PER_CALL):
+            if not deadline.expired():
+                found = _matrix(_grow(bits, x, order, some, 1 + _VIOLATION), n)
+                cliques = _stack(cliques, found)
+        if cliques.shape[0] == n_kept:
             break
-        cliques = _stack(cliques, slack <= _SLACK, violated)
     return max(bound, known)
 
 
@@ -73,10 +82,9 @@ def _solve(
     return found.x, float(weights.sum() + lacking.sum()), 1 - cliques @ found.x
 
 
-def _stack(cliques: csr_array, kept: NDArray[np.bool_], more: csr_array) -> csr_array:
-    old = cliques[np.flatnonzero(kept)]
+def _stack(old: csr_array, more: csr_array) -> csr_array:
     indptr = np.concatenate([old.indptr, old.indptr[-1] + more.indptr[1:]])
-    return _matrix((indptr, np.concatenate([old.indices, more.indices])), cliques.shape[1])
+    return _matrix((indptr, np.concatenate([old.indices, more.indices])), old.shape[1])
 
 
 def _matrix(cliques: tuple[NDArray[np.int64], NDArray[np.int32]], n: int) -> csr_array:
@@ -86,26 +94,16 @@ def _matrix(cliques: tuple[NDArray[np.int64], NDArray[np.int32]], n: int) -> csr
 
 
 @kernel
-def _conflict_bits(indptr, indices):
-    n = indptr.size - 1
-    bits = np.zeros((n, (n + 63) // 64), dtype=np.uint64)
-    one = np.uint64(1)
-    for v in range(n):
-        for u in indices[indptr[v] : indptr[v + 1]]:
-            bits[v, u >> 6] |= one << np.uint64(u & 63)
-    return bits
-
-
-@kernel
 def _has(bits, v):
     return (bits[v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != 0
 
 
 @kernel
-def _cover(bits, order):
+def _cover(bits, order, effort):
     """Cover the vertices by cliques; each takes uncovered vertices first, then any that fit.
 
-    The next vertex is the one that leaves the most candidates.
+    The next vertex is the one that leaves the most candidates. After an effort of so many words,
+    every other vertex becomes a clique.
     """
     n, n_words = bits.shape
     uncovered = np.zeros(n_words, dtype=np.uint64)
@@ -133,9 +131,13 @@ def _cover(bits, order):
             for word in range(n_words):
                 candidates[word] &= bits[v, word]
                 fresh[word] = candidates[word] & uncovered[word]
-            v = _most_connected(bits, fresh)
-            if v < 0:
-                v = _most_connected(bits, candidates)
+            v = -1
+            if effort > 0:
+                v, n_compared = _most_connected(bits, fresh)
+                effort -= n_words * (n_compared + 2)
+                if v < 0:
+                    v, n_compared = _most_connected(bits, candidates)
+                    effort -= n_words * n_compared
         n_cliques += 1
         indptr[n_cliques] = end
     return indptr[: n_cliques + 1].copy(), indices[:end].copy()
@@ -143,19 +145,21 @@ def _cover(bits, order):
 
 @kernel
 def _most_connected(bits, among):
-    """Return the vertex of a set with the most neighbors in it, -1 if the set is empty."""
+    """Return the vertex of a set with the most neighbors in it, -1 if it is empty; and its size."""
     best, most = -1, -1
+    size = 0
     for word in range(among.size):
         left = among[word]
         while left != 0:
             v = 64 * word + lowest_bit(left)
             left &= left - np.uint64(1)
+            size += 1
             count = 0
             for w in range(among.size):
                 count += popcount(among[w] & bits[v, w])
             if count > most:
                 best, most = v, count
-    return best
+    return best, size
 
 
 @kernel

@@ -41,6 +41,14 @@ class Deadline:
     def share(self, n_parts: float) -> Deadline:
         """Return the deadline of the next of `n_parts` tasks that share the remaining time."""
         seconds = self.remaining()
-        part = Deadline(None if seconds is None else seconds / n_parts)
+        return self._part(None if seconds is None else seconds / n_parts)
+
+    def at_most(self, seconds: float) -> Deadline:
+        """Return the deadline of a task that may take some of the remaining time."""
+        left = self.remaining()
+        return self._part(seconds if left is None else min(seconds, left))
+
+    def _part(self, seconds: float | None) -> Deadline:
+        part = Deadline(seconds)
         part._whole = self
         return part

@@ -38,26 +38,65 @@ def heaviest_clique(
     if weights[start].sum() < weights[heaviest].sum():
         start = heaviest
     clique = _climb_until(bits, weights, start, Deadline(None))
-    order, bounds = _degeneracy_order(bits, weights)
+    order, bounds = degeneracy_order(bits, weights, deadline)
     rank = np.argsort(order)
     best = np.empty(len(bits), dtype=np.int64)
     best[: clique.size] = clique
     found = np.array([clique.size, weights[clique].sum()], dtype=np.int64)
     n_nodes = _FIRST_NODES
+    limited = deadline.remaining() is not None
     # The last vertices of the order are in the densest part.
     left = order[::-1][bounds[order[::-1]] > found[1]]
     while left.size and not deadline.expired():
         place = 0
         while place < left.size and not deadline.expired():
-            place = _sweep(bits, weights, rank, left, place, bounds, best, found, n_nodes)
+            place = _sweep(bits, weights, rank, left, place, bounds, best, found, n_nodes, limited)
         if n_nodes == _FIRST_NODES and left.size:
             clique = _climb_until(bits, weights, best[: found[0]], deadline.share(3))
             best[: clique.size] = clique
             found[:] = clique.size, weights[clique].sum()
         left = left[bounds[left] > found[1]]
         n_nodes *= 10
-    chosen = _prefer_low_numbers(bits, weights, best[: found[0]].copy())
-    return np.sort(chosen), int(max(bounds.max(initial=0), found[1]))
+    chosen = prefer_low_numbers(bits, weights, best[: found[0]], deadline)
+    return chosen, int(max(bounds.max(initial=0), found[1]))
+
+
+def prefer_low_numbers(
+    bits: Bits, weights: Weights, clique: NDArray[np.intp], deadline: Deadline
+) -> NDArray[np.intp]:
+    """Exchange vertices one for one for lower-numbered ones of the same weight.
+
+    After the deadline, there is one round of exchanges.
+    """
+    chosen = clique.astype(np.int64)
+    while _exchange_for_lower(bits, weights, chosen) and not deadline.expired():
+        pass
+    return np.sort(chosen)
+
+
+def degeneracy_order(
+    bits: Bits, weights: Weights, deadline: Deadline
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Order vertices by always taking the one whose neighbors left weigh the least.
+
+    Returns the order and, for each vertex, the weight of itself and its later neighbors. After the
+    deadline, the other vertices follow in any order.
+    """
+    n = len(bits)
+    n_rows = max(_WORDS_PER_CALL // n, 1)  # for which a call is short
+    bounds = np.full(n, weights.sum())
+    for begin in range(0, n, n_rows):
+        if deadline.expired():
+            return np.arange(n), bounds
+        _add_loads(bits, weights, begin, min(begin + n_rows, n), bounds)
+    order = np.empty(n, dtype=np.int64)
+    gone = np.zeros(bits.shape[1], dtype=np.uint64)
+    for begin in range(0, n, n_rows):
+        end = n if deadline.expired() else min(begin + n_rows, n)
+        _continue_order(bits, weights, bounds, order, gone, begin, end, deadline.expired())
+        if end == n:
+            break
+    return order, bounds
 
 
 def _climb_until(
@@ -191,42 +230,46 @@ def _climb(bits, weights, start, n_words_allowed, seed):
 
 
 @kernel
-def _degeneracy_order(bits, weights):
-    """Order vertices by always taking the one whose neighbors left weigh the least.
-
-    Returns the order and, for each vertex, the weight of itself and its later neighbors.
-    """
-    n, n_words = bits.shape
-    load = np.zeros(n, dtype=np.int64)
-    for v in range(n):
-        load[v] = weights[v]
-        for word in range(n_words):
+def _add_loads(bits, weights, begin, end, loads):
+    """Set the loads of some vertices: the weight of each with its neighbors."""
+    for v in range(begin, end):
+        loads[v] = weights[v]
+        for word in range(bits.shape[1]):
             left = bits[v, word]
             while left != 0:
-                load[v] += weights[64 * word + lowest_bit(left)]
+                loads[v] += weights[64 * word + lowest_bit(left)]
                 left &= left - np.uint64(1)
-    bounds = np.empty(n, dtype=np.int64)
-    order = np.empty(n, dtype=np.int64)
-    gone = np.zeros(n_words, dtype=np.uint64)
-    for place in range(n):
-        least = -1
-        for v in range(n):
-            if not _has(gone, v) and (least < 0 or load[v] < load[least]):
-                least = v
-        order[place] = least
-        bounds[least] = load[least]
-        gone[least >> 6] |= np.uint64(1) << np.uint64(least & 63)
-        for word in range(n_words):
-            left = bits[least, word] & ~gone[word]
-            while left != 0:
-                load[64 * word + lowest_bit(left)] -= weights[least]
-                left &= left - np.uint64(1)
-    return order, bounds
 
 
 @kernel
-def _sweep(bits, weights, rank, vertices, place, bounds, best, found, max_nodes):
+def _continue_order(bits, weights, loads, order, gone, begin, end, any_order):
+    """Fill some places of the order; the load of a vertex is then that of its later neighbors."""
+    n, n_words = bits.shape
+    first = 0
+    for place in range(begin, end):
+        while _has(gone, first):
+            first += 1
+        least = first
+        if not any_order:
+            for v in range(first, n):
+                if loads[v] < loads[least] and not _has(gone, v):
+                    least = v
+        order[place] = least
+        gone[least >> 6] |= np.uint64(1) << np.uint64(least & 63)
+        if any_order:
+            continue
+        for word in range(n_words):
+            left = bits[least, word] & ~gone[word]
+            while left != 0:
+                loads[64 * word + lowest_bit(left)] -= weights[least]
+                left &= left - np.uint64(1)
+
+
+@kernel
+def _sweep(bits, weights, rank, vertices, place, bounds, best, found, max_nodes, limited):
     """Search the neighborhoods of `vertices` from `place` on, for a short while.
+
+    If `limited`, a neighborhood is searched for a short while only, too.
 
     Updates `bounds`, `best` and `found` (size and weight of the best clique), and returns the next
     place.
@@ -252,7 +295,10 @@ def _sweep(bits, weights, rank, vertices, place, bounds, best, found, max_nodes)
         part = _part(bits, members)
         spent += n_words + size * (size + part.shape[1])
         floor = found[1] - weights[v]
-        chosen, weight, bound, nodes = _search_part(part, weights[members], floor, max_nodes)
+        n_nodes = max_nodes
+        if limited:
+            n_nodes = min(n_nodes, 5 * _WORDS_PER_CALL // (1 + size * (1 + part.shape[1])))
+        chosen, weight, bound, nodes = _search_part(part, weights[members], floor, n_nodes)
         spent += nodes * size * (1 + part.shape[1])
         bounds[v] = min(bounds[v], weights[v] + bound)
         if weight > floor:
@@ -373,25 +419,19 @@ def _color(bits, weights, candidates, order, limits, rest, available):
 
 
 @kernel
-def _prefer_low_numbers(bits, weights, clique):
-    """Exchange vertices one for one for lower-numbered ones of the same weight."""
-    changed = True
-    while changed:
-        changed = False
-        for v in range(bits.shape[0]):
-            n_strangers = 0
-            stranger = -1
-            for k in range(clique.size):
-                if not _has(bits[v], clique[k]):
-                    n_strangers += 1
-                    stranger = k
-                    if n_strangers > 1:
-                        break
-            if (
-                n_strangers == 1
-                and v < clique[stranger]
-                and weights[v] == weights[clique[stranger]]
-            ):
-                clique[stranger] = v
-                changed = True
-    return clique
+def _exchange_for_lower(bits, weights, clique):
+    """Make all exchanges that are found in one round, and return whether there were any."""
+    changed = False
+    for v in range(bits.shape[0]):
+        n_strangers = 0
+        stranger = -1
+        for k in range(clique.size):
+            if not _has(bits[v], clique[k]):
+                n_strangers += 1
+                stranger = k
+                if n_strangers > 1:
+                    break
+        if n_strangers == 1 and v < clique[stranger] and weights[v] == weights[clique[stranger]]:
+            clique[stranger] = v
+            changed = True
+    return changed

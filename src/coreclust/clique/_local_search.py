@@ -16,6 +16,7 @@ from coreclust.clique._deadline import Deadline
 from coreclust.clique._graph import Graph
 
 _MOST_VISITS = 30_000_000  # about 0.1 s, because kernels cannot be interrupted
+_MOST_EFFORT = 1_000_000_000  # of all exchanges in one call, met only in graphs of many conflicts
 
 
 def improve_independent_set(
@@ -49,9 +50,17 @@ def exchange_one_for_two(graph: Graph, chosen: NDArray[np.bool_]) -> NDArray[np.
     return _improve(graph.indptr, graph.indices, chosen, 1, 0)
 
 
-def prefer_low_numbers(graph: Graph, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Exchange chosen vertices one for one for lower-numbered ones while that is possible."""
-    return _prefer_low_numbers(graph.indptr, graph.indices, chosen)
+def prefer_low_numbers(
+    graph: Graph, chosen: NDArray[np.bool_], deadline: Deadline
+) -> NDArray[np.bool_]:
+    """Exchange chosen vertices one for one for lower-numbered ones while that is possible.
+
+    After the deadline, there is one round of exchanges.
+    """
+    chosen = chosen.copy()
+    while _exchange_for_lower(graph.indptr, graph.indices, chosen) and not deadline.expired():
+        pass
+    return chosen
 
 
 @kernel
@@ -75,7 +84,7 @@ def _toggle(indptr, indices, chosen, tight, v, journal, n_moves):
 
 
 @kernel
-def _two_for_one(indptr, indices, chosen, tight, x, journal, n_moves, mark, single):
+def _two_for_one(indptr, indices, chosen, tight, x, journal, n_moves, mark, single, effort):
     """Exchange the chosen vertex x for two or more of its neighbors if possible."""
     n_single = 0
     for u in indices[indptr[x] : indptr[x + 1]]:
@@ -85,6 +94,9 @@ def _two_for_one(indptr, indices, chosen, tight, x, journal, n_moves, mark, sing
     for a in range(n_single):
         v = single[a]
         mark[0] += 1  # mark[0] is the current stamp, mark[1 + u] that of vertex u
+        effort[0] += indptr[v + 1] - indptr[v] + n_single - a
+        if effort[0] > _MOST_EFFORT:
+            break
         for u in indices[indptr[v] : indptr[v + 1]]:
             mark[1 + u] = mark[0]
         for b in range(a + 1, n_single):
@@ -109,6 +121,7 @@ def _improve(indptr, indices, start, visits, seed):
     single = np.empty(n, dtype=np.int64)
     queue = np.empty(n, dtype=np.int64)
     queued = np.zeros(n, dtype=np.bool_)
+    effort = np.zeros(1, dtype=np.int64)
     state = random_state_of(seed)
     for v in range(n):  # start from a maximal set
         if tight[v] == 0 and not chosen[v]:
@@ -117,7 +130,7 @@ def _improve(indptr, indices, start, visits, seed):
     best = chosen.copy()
     best_size = size
     first_round = True
-    while visits > 0 and size < n:
+    while visits > 0 and size < n and effort[0] <= _MOST_EFFORT:
         n_moves = 0
         n_queue = 0
         if first_round:  # look at every chosen vertex once
@@ -168,7 +181,7 @@ def _improve(indptr, indices, start, visits, seed):
                 if chosen[x] and n_moves <= 6 * n:
                     visits -= 4 * (indptr[x + 1] - indptr[x])
                     n_moves = _two_for_one(
-                        indptr, indices, chosen, tight, x, journal, n_moves, mark, single
+                        indptr, indices, chosen, tight, x, journal, n_moves, mark, single, effort
                     )
         new_size = chosen.sum()
         visits -= n // 8 + 16
@@ -187,24 +200,22 @@ def _improve(indptr, indices, start, visits, seed):
 
 
 @kernel
-def _prefer_low_numbers(indptr, indices, start):
-    chosen = start.copy()
+def _exchange_for_lower(indptr, indices, chosen):
+    """Make all exchanges that are found in one round, and return whether there were any."""
     tight = _count_chosen_neighbors(indptr, indices, chosen)
     journal = np.empty(1, dtype=np.int64)
-    changed = True
-    while changed:
-        changed = False
-        for v in range(chosen.size):
-            if chosen[v] or tight[v] > 1:
-                continue
-            if tight[v] == 0:
+    changed = False
+    for v in range(chosen.size):
+        if chosen[v] or tight[v] > 1:
+            continue
+        if tight[v] == 0:
+            _toggle(indptr, indices, chosen, tight, v, journal, 0)
+            changed = True
+            continue
+        for u in indices[indptr[v] : indptr[v + 1]]:
+            if chosen[u] and u > v:
+                _toggle(indptr, indices, chosen, tight, u, journal, 0)
                 _toggle(indptr, indices, chosen, tight, v, journal, 0)
                 changed = True
-                continue
-            for u in indices[indptr[v] : indptr[v + 1]]:
-                if chosen[u] and u > v:
-                    _toggle(indptr, indices, chosen, tight, u, journal, 0)
-                    _toggle(indptr, indices, chosen, tight, v, journal, 0)
-                    changed = True
-                    break
-    return chosen
+                break
+    return changed

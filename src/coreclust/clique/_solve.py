@@ -16,6 +16,7 @@ from coreclust.clique._local_search import (
     improve_until,
     prefer_low_numbers,
 )
+from coreclust.clique._probing import FEW, conflict_bits, probe
 from coreclust.clique._reductions import reduce_graph
 
 # Folding stores its graph in Python sets, and reduces little if conflicts are dense.
@@ -25,8 +26,14 @@ _MOST_CONFLICTS_PER_VERTEX_TO_FOLD = 100
 # Memory of the branch and bound: two numbers of four bytes and three bits per pair of vertices.
 _BYTES_PER_PAIR = 8.4
 
-_FIRST_SEARCH, _LOCAL_SEARCH, _COVER = 4.0, 5.0, 1.5  # each takes one of so many parts of the time
-_MOST_TO_BRANCH = 6_000  # vertices
+# Each takes one of so many parts of the time that is left.
+_FIRST_SEARCH, _PROBING, _LOCAL_SEARCH, _COVER = 4.0, 2.0, 5.0, 1.5
+_FIRST_SECONDS, _FIRST_SECONDS_WITHOUT_LIMIT = 2.0, 20.0
+_PROBING_WITHOUT_LIMIT = 60.0  # seconds
+
+_FEW_TO_BRANCH = 1_000  # vertices, of which the first node takes little time
+_MOST_TO_BRANCH = 3_000
+_MOST_TO_PROBE = 50_000
 _MOST_TO_COVER = 20_000  # vertices, of which a cover by cliques takes a second
 
 
@@ -50,7 +57,7 @@ def largest_independent_set(
     solution = _prove(inner, chosen, deadline, max_memory)
     chosen = np.zeros(connected.size, dtype=bool)
     chosen[solution.chosen] = True
-    chosen = prefer_low_numbers(inner, chosen)
+    chosen = prefer_low_numbers(inner, chosen, deadline)
     both = np.sort(np.concatenate([isolated, connected[chosen]]))
     return Solution(both, max(isolated.size + solution.upper_bound, both.size))
 
@@ -138,31 +145,53 @@ def fits_in_memory(graph: Graph, max_memory: float) -> bool:
 
 def _solve_component(graph: Graph, deadline: Deadline, max_memory: float) -> Solution:
     """Find a largest set, or the best set and bound that the time and the memory allow."""
-    empty = np.zeros(graph.n_vertices, dtype=bool)
-    start = improve_independent_set(graph, empty, thorough=True)
+    start = improve_independent_set(graph, np.zeros(graph.n_vertices, dtype=bool), thorough=True)
+    known = Solution(np.flatnonzero(start), graph.n_vertices)
     limited = deadline.remaining() is not None
-    fits = fits_in_memory(graph, max_memory)
-    if limited and (graph.n_vertices > _MOST_TO_BRANCH or deadline.expired()):
-        fits = False  # even the first node would take longer than there is time
-    if fits:
-        solution = branch_and_bound(graph, start, deadline.share(_FIRST_SEARCH).expired)
-        if solution.optimal:
-            return solution
-        start[:] = False
-        start[solution.chosen] = True
-    else:
-        solution = Solution(np.flatnonzero(start), graph.n_vertices)
-    # Too hard for a complete search: a better set, a better bound, and a search with both.
+    if graph.n_vertices <= _FEW_TO_BRANCH and fits_in_memory(graph, max_memory):
+        seconds = _FIRST_SECONDS if limited else _FIRST_SECONDS_WITHOUT_LIMIT
+        first = deadline.share(_FIRST_SEARCH).at_most(seconds)
+        known = _better(known, branch_and_bound(graph, start, first.expired))
+    vertices = np.arange(graph.n_vertices)
+    if not known.optimal and graph.n_vertices <= min(_MOST_TO_PROBE, (2 * max_memory) ** 0.5):
+        share = deadline.share(_PROBING) if limited else deadline.at_most(_PROBING_WITHOUT_LIMIT)
+        few = int(min(FEW, (max_memory / _BYTES_PER_PAIR) ** 0.5))
+        bits = conflict_bits(graph.indptr, graph.indices)
+        probed = probe(bits, known.chosen, share, few=few)
+        known = _better(known, Solution(probed.chosen, probed.upper_bound))
+        vertices = np.union1d(probed.undecided, probed.chosen)
+    if known.optimal:
+        return known
+    start = np.zeros(graph.n_vertices, dtype=bool)
+    start[known.chosen] = True
+    rest = _solve_hard(
+        graph.subgraph(vertices), start[vertices], known.upper_bound, deadline, max_memory
+    )
+    return _better(known, Solution(vertices[rest.chosen], rest.upper_bound))
+
+
+def _better(first: Solution, second: Solution) -> Solution:
+    """Return the larger of two sets, with the better of their bounds."""
+    chosen = second.chosen if second.chosen.size > first.chosen.size else first.chosen
+    return Solution(chosen, max(min(first.upper_bound, second.upper_bound), chosen.size))
+
+
+def _solve_hard(
+    graph: Graph, start: NDArray[np.bool_], bound: int, deadline: Deadline, max_memory: float
+) -> Solution:
+    """Look for a better set, then a better bound, and search with both.
+
+    The bound is at least the size of a largest set that is larger than `start`.
+    """
+    limited = deadline.remaining() is not None
     if limited:
         start = improve_until(graph, start, deadline.share(_LOCAL_SEARCH))
     size = int(np.count_nonzero(start))
-    bound = solution.upper_bound
     if graph.n_vertices <= min(_MOST_TO_COVER, (8 * max_memory) ** 0.5):
         share = deadline.share(_COVER) if limited else Deadline(0)
         bound = min(bound, cover_bound(graph, size, share))
-    if fits and bound > size and not deadline.expired():
-        solution = branch_and_bound(graph, start, deadline.expired)
-        return Solution(
-            solution.chosen, max(min(bound, solution.upper_bound), solution.chosen.size)
-        )
-    return Solution(np.flatnonzero(start), max(bound, size))
+    known = Solution(np.flatnonzero(start), max(bound, size))
+    small = graph.n_vertices <= _MOST_TO_BRANCH or not limited
+    if known.optimal or deadline.expired() or not (small and fits_in_memory(graph, max_memory)):
+        return known
+    return _better(known, branch_and_bound(graph, start, deadline.expired))

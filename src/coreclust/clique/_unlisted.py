@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from coreclust.clique._conflicts import extend_greedily, groups_in_conflict, in_chunks
 from coreclust.clique._deadline import Deadline
-from coreclust.clique._heaviest import heaviest_clique
+from coreclust.clique._heaviest import heaviest_clique, prefer_low_numbers
+from coreclust.clique._probing import complement, probe
 from coreclust.evidence._protocol import Items, PairCounts, Table
 
 
@@ -39,7 +40,15 @@ def conflict_free_set(
     bits = _edges(pairs, table, vertices[:n_fitting], deadline.share(1.5))
     searched, rest = vertices[: len(bits)], vertices[len(bits) :]
     start = np.flatnonzero(np.isin(searched, known))
-    best, bound = heaviest_clique(bits, weight[searched], start, deadline)
+    bound = int(weight[searched].sum())
+    if (weight[searched] == 1).all():
+        probed = probe(complement(bits), start, deadline.share(2))
+        start, bound = probed.chosen, probed.upper_bound
+    if start.size < bound:
+        best, heaviest = heaviest_clique(bits, weight[searched], start, deadline)
+        bound = min(bound, heaviest)
+    else:
+        best = prefer_low_numbers(bits, weight[searched], start, deadline)
     if rest.size:
         heaviest = int(weight[vertices].max())
         bound += heaviest * groups_in_conflict(pairs, table, rest, deadline.share(2))
@@ -62,7 +71,7 @@ def _edges(pairs: PairCounts, table: Table, items: Items, deadline: Deadline) ->
     n = items.size
     bits = np.zeros((n, (n + 63) // 64), dtype=np.uint64)
     done = 0
-    for chunk in in_chunks(np.arange(n), n, deadline):
+    for chunk in in_chunks(np.arange(n), n, table.size, deadline):
         done = int(chunk[-1]) + 1
         pairs.fill_edges(table, items[:done], int(chunk[0]), bits)
     return bits if done == n else bits[:done, : (done + 63) // 64].copy()

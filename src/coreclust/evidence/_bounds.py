@@ -12,7 +12,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coreclust.evidence._guarantees import Bound, exact_bound, is_decided, sequence_bound
+from coreclust.evidence._guarantees import (
+    Bound,
+    binomial_tail,
+    exact_bound,
+    is_decided,
+    sequence_bound,
+)
 
 _FINEST = 10**9  # larger denominators of alpha are floating-point error
 _MOST_SEEN = 2**40
@@ -73,7 +79,8 @@ def apart_table(alpha: float, n_items: int | None, n_resamples: int) -> NDArray[
     largest = step * (n_resamples + 1) + offset
     seen = np.arange(n_resamples + 1, dtype=np.int64 if largest < 2**62 else object)
     least_together = -((offset - step * (seen + int(prior))) // scale)
-    table = np.maximum(np.minimum(seen - least_together, seen), -1).astype(np.int64)
+    # At most B + 1 times together are needed, so the difference is -1 or more.
+    table = np.minimum(seen - least_together, seen).astype(np.int64)
     if not prior and threshold > 0:
         table[0] = -1
     return table
@@ -93,7 +100,7 @@ def bound_table(
     table = np.full(n_resamples + 1, -1, dtype=np.int64)
     apart = -1
     for seen in range(1, n_resamples + 1):
-        if apart + 1 < seen and passes(apart + 1, seen, alpha, level):
+        if passes(apart + 1, seen, alpha, level):
             apart += 1
         table[seen] = apart
     return table
@@ -126,8 +133,6 @@ def sequence_tables(
        nonasymptotic confidence sequences", Annals of Statistics 49, 2021.
     """
     sure = bound_table(alpha, level, n_resamples, sequence_bound)
-    if alpha == 1:
-        return sure, sure
     possible = np.zeros(n_resamples + 1, dtype=np.int64)
     if alpha == 0:  # a pair that was apart once has a probability below 1
         return sure, possible
@@ -179,14 +184,13 @@ def resamples_to_see(least: float, share: float, miss: float) -> float:
     >>> resamples_to_see(9, 1.0, 0.01), resamples_to_see(9, 0.4, 0.01)
     (9, 39)
     """
-    if share >= 1 or least < 1 or math.isinf(least):
+    if least < 1 or math.isinf(least):
         return least
-    from scipy.special import bdtr
-
     low, high = int(least) - 1, int(least)
-    while bdtr(least - 1, high, share) > miss:
+    while binomial_tail(int(least) - 1, high, share) > miss:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if bdtr(least - 1, middle, share) > miss else (low, middle)
+        missed = binomial_tail(int(least) - 1, middle, share) > miss
+        low, high = (middle, high) if missed else (low, middle)
     return high

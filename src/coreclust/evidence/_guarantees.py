@@ -21,6 +21,8 @@ Bound = Callable[[int, int, float, float], bool]
 # tightest for pairs that were seen about ten to a hundred times as often.
 SEQUENCE_WEIGHT = 10
 
+_MOST_TRIALS_OF_BDTR = 2**31 - 1  # it returns NaN for more
+
 
 def exact_bound(n_apart: int, n_seen: int, alpha: float, level: float) -> bool:
     """Tell whether the Clopper-Pearson lower bound of a pair is at least ``1 - alpha``.
@@ -28,9 +30,16 @@ def exact_bound(n_apart: int, n_seen: int, alpha: float, level: float) -> bool:
     This is so if a pair with probability ``1 - alpha`` is apart at most `n_apart` times with a
     probability of at most `level`. The bound itself need not be computed.
     """
-    from scipy.special import bdtr
+    return binomial_tail(n_apart, n_seen, alpha) <= level
 
-    return bool(bdtr(n_apart, n_seen, alpha) <= level)
+
+def binomial_tail(most: int, n: int, p: float) -> float:
+    """Return the probability of at most `most` successes in n trials."""
+    from scipy.special import bdtr, betaincc
+
+    if n > _MOST_TRIALS_OF_BDTR:
+        return float(betaincc(most + 1, n - most, p))
+    return float(bdtr(most, n, p))
 
 
 def sequence_bound(n_apart: int, n_seen: int, alpha: float, level: float) -> bool:

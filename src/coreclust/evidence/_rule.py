@@ -180,7 +180,7 @@ class CoreRule:
             )
         return (
             f"{m} resamples are too few for any pair to reach a co-occurrence of {self._least()}: "
-            f"every core is a single item. Use at least {max(needed, m + 1):,.0f} resamples"
+            f"every core is a single item. Use at least {needed:,.0f} resamples"
         )
 
     def _unreachable_bound(self, evidence: Evidence, sizes: NDArray[np.int64]) -> str:
