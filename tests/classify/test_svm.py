@@ -180,7 +180,7 @@ class Mine(SVC):
         make_pipeline(StandardScaler(), StandardScaler(), SVC()),
         make_pipeline(StandardScaler(), SVC(), memory=joblib.Memory(None)),
     ],
-    ids=str,
+    ids=range(10),
 )
 def test_unusual_machines_take_the_generic_path(estimator):
     assert fit(*IRIS, estimator, n_resamples=5, alpha=0.9).engine_ == "generic"
