@@ -144,6 +144,7 @@ def _label_resamples(
     seeds: Any,
 ) -> Batch:
     data = (ranks, values, classes, int(classes.max()) + 1)
+    counts = np.ascontiguousarray(counts)  # with groups they are not: that would compile again
     labels = trees.label_resamples(*data, counts, label_all, settings, seeds)
     return Batch(labels, np.zeros(len(seeds), dtype=bool))
 
