@@ -307,12 +307,14 @@ def _grow(items, tree, settings, pending, votes, state):
                 features[pick] = features[n_visited]
                 features[n_visited] = f
                 n_visited += 1
+                # A constant feature counts as tried, but at least one that varies is tried.
                 p = begin + 1
                 same = ranks[f, drawn[begin]]
                 while p < end and ranks[f, drawn[p]] == same:
                     p += 1
                 if p == end:
                     continue
+                # Mark the rank of each item; items of one rank form a chain.
                 for p in range(begin, end):
                     i = drawn[p]
                     r = ranks[f, i]
@@ -323,6 +325,7 @@ def _grow(items, tree, settings, pending, votes, state):
                     bits[r >> 6] = word | bit
                     if word == _NONE:
                         words[r >> 12] |= _ONE << np.uint64((r >> 6) & 63)
+                # Move the items to the left in the order of their ranks, and rate each split.
                 left[:] = 0.0
                 mass_left = 0.0
                 sum_left, sum_right = 0.0, whole
@@ -371,7 +374,7 @@ def _grow(items, tree, settings, pending, votes, state):
                                 rows_left += tree.rows[i]
                                 i = others[i]
                 varies |= items.values[f, previous] > items.values[f, least] + _CLOSE
-        if best_feature < 0:
+        if best_feature < 0:  # a leaf
             for c in range(n_classes):
                 share = total[c] / mass
                 if share > 0.0:
