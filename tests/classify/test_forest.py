@@ -3,7 +3,7 @@
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.datasets import load_iris, load_wine
@@ -44,6 +44,7 @@ def weighted_data(draw):
     return X, y, counts
 
 
+@settings(max_examples=50)
 @given(weighted_data(), st.integers(1, 5), st.sampled_from([1, 1, 2, 3]), st.sampled_from([2, 6]))
 def test_a_tree_without_randomness_is_scikit_learns(data, depth, min_leaf, min_split):
     """Compared with a plain tree, and with scikit-learn's, wherever the best split is unique."""
@@ -59,8 +60,9 @@ def test_a_tree_without_randomness_is_scikit_learns(data, depth, min_leaf, min_s
     np.testing.assert_array_equal(tree.predict(X)[unique], expected[unique])
 
 
-@pytest.mark.parametrize("criterion", ["gini", "entropy"])
-@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize(
+    ("criterion", "class_weight"), [("gini", None), ("entropy", None), ("gini", "balanced")]
+)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_shallow_tree_of_continuous_data_is_scikit_learns(criterion, class_weight, seed):
     """With many items per node no two splits are equally good."""
@@ -103,6 +105,7 @@ def test_values_that_are_nearly_equal_are_not_split(offset, seed):
         {"max_features": "log2", "min_samples_split": 15},
         {"max_samples": 0.3},
         {"max_samples": 9, "class_weight": "balanced"},
+        {"max_samples": 0.5, "class_weight": "balanced", "criterion": "entropy"},
         {"bootstrap": False, "max_features": 1, "max_depth": 4},
     ],
     ids=str,
@@ -199,6 +202,7 @@ def test_every_scheme_labels_the_items_that_it_asks_for(scheme, groups):
     assert (one == other).mean() > 0.95
 
 
+@pytest.mark.slow
 def test_nothing_depends_on_jobs_or_batches():
     alone = fit(*IRIS, n_jobs=1).ensemble_
     assert alone == fit(*IRIS, n_jobs=2).ensemble_
@@ -219,6 +223,7 @@ class Mine(Forest):
         Forest(5, class_weight={0: 1, 1: 2, 2: 1}),
         Forest(5, class_weight="balanced_subsample"),
         Forest(5, min_samples_leaf=0.1),
+        Forest(5, class_weight="balanced", criterion="entropy", bootstrap=False),
         Forest(5, warm_start=True),
         Mine(5),
         ExtraTreesClassifier(5),
@@ -278,6 +283,5 @@ def test_algorithm_2_gives_pairs_the_counts_of_scikit_learn():
 
 def test_the_twin_knows_the_parameters():
     forest = twin_of_forest(Forest(7, max_features=0.5, max_samples=0.25, criterion="entropy"))
-    settings = forest._for(9)
-    assert (settings.n_trees, settings.n_tried, settings.share_drawn) == (7, 4, 0.25)
-    assert settings.entropy
+    found = forest._for(9)
+    assert (found.n_trees, found.n_tried, found.share_drawn, found.entropy) == (7, 4, 0.25, True)

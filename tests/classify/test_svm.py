@@ -140,6 +140,7 @@ def test_every_scheme_gives_the_labels_of_scikit_learn(scheme, groups):
     assert fits[0].ensemble_ == fits[1].ensemble_
 
 
+@pytest.mark.slow
 def test_nothing_depends_on_jobs_or_batches():
     alone = fit(*IRIS, n_jobs=1).ensemble_
     with joblib.parallel_config(backend="loky", n_jobs=2):

@@ -113,12 +113,16 @@ def twin_of_forest(estimator: RandomForestClassifier) -> Forest | None:
 
 
 def _is_balanced(estimator: RandomForestClassifier) -> bool:
-    """Tell whether classes are balanced by the draws of rows, or without a bootstrap by weights.
+    """Tell whether classes are balanced in a way that is supported.
 
-    Before scikit-learn 1.9 they were balanced by weights after the draws.
+    With a bootstrap, it has to be by the draws of rows: before scikit-learn 1.9, it was by weights
+    after the draws. Without one it is by weights, of which no entropies are computed.
     """
-    by_draws = parse_version(sklearn.__version__) >= parse_version("1.9")
-    return estimator.class_weight == "balanced" and (by_draws or not estimator.bootstrap)
+    if estimator.class_weight != "balanced":
+        return False
+    if estimator.bootstrap:
+        return bool(parse_version(sklearn.__version__) >= parse_version("1.9"))
+    return bool(estimator.criterion == "gini")
 
 
 def _is_count(value: Any) -> bool:
@@ -140,6 +144,7 @@ def _label_resamples(
     seeds: Any,
 ) -> Batch:
     data = (ranks, values, classes, int(classes.max()) + 1)
+    counts = np.ascontiguousarray(counts)  # with groups they are not: that would compile again
     labels = trees.label_resamples(*data, counts, label_all, settings, seeds)
     return Batch(labels, np.zeros(len(seeds), dtype=bool))
 

@@ -119,6 +119,7 @@ def twin_of_pipeline(estimator: Pipeline) -> SupportVectorMachine | None:
 def _label_resamples(
     X: Any, classes: Any, label_all: bool, settings: smo.Settings, counts: Any, _seeds: Any
 ) -> Batch:
+    counts = np.ascontiguousarray(counts)  # with groups they are not: that would compile again
     n_classes = int(classes.max()) + 1
     return Batch(*smo.label_resamples(X, classes, n_classes, counts, label_all, settings))
 

@@ -32,6 +32,7 @@ _SLACK = 1e-6  # for rounding errors of votes
 _EVERY = 8  # trees between two looks for settled items
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
+_END = np.uint32(2**32 - 1)
 
 
 class Settings(NamedTuple):
@@ -50,14 +51,19 @@ class Settings(NamedTuple):
 
 
 class _Items(NamedTuple):
-    """The items of a resample that are drawn or need a label."""
+    """The items of a resample that are drawn or need a label.
 
-    ranks: NDArray[np.int32]  # (n_features, n_items)
+    Numbers that are used as indices have no sign: numba need not check for negative ones, which
+    saves a quarter of the time.
+    """
+
+    ranks: NDArray[np.uint32]  # (n_features, n_items)
     values: NDArray[np.float32]  # (n_features, n_items): the value of each rank
-    classes: NDArray[np.int64]
-    owners: NDArray[np.int32]  # the item of each row of the resample
+    classes: NDArray[np.uint32]
+    owners: NDArray[np.uint32]  # the item of each row of the resample
     class_weights: NDArray[np.float64]
     sums: NDArray[np.float64]  # of the weights of the rows so far; empty if all are 1
+    logs: NDArray[np.float64]  # w log w for each number w of rows; empty without entropy
 
 
 class _Tree(NamedTuple):
@@ -65,15 +71,15 @@ class _Tree(NamedTuple):
 
     weights: NDArray[np.float64]  # of the items, 0 for those that the tree did not draw
     rows: NDArray[np.int32]  # number of different rows of each item that the tree drew
-    drawn: NDArray[np.int32]  # the items that the tree drew, by node
-    carried: NDArray[np.int32]  # other items that need a label, by node
-    spare: NDArray[np.int32]
-    nodes: NDArray[np.int32]  # (..., 5): where a node begins and ends in both, and its depth
-    features: NDArray[np.int64]
+    drawn: NDArray[np.uint32]  # the items that the tree drew, by node
+    carried: NDArray[np.uint32]  # other items that need a label, by node
+    spare: NDArray[np.uint32]
+    nodes: NDArray[np.uint32]  # (..., 5): where a node begins and ends in both, and its depth
+    features: NDArray[np.uint32]
     bits: NDArray[np.uint64]
     words: NDArray[np.uint64]  # which elements of `bits` are not 0
-    heads: NDArray[np.int32]  # the last item of each rank
-    others: NDArray[np.int32]  # the item before it, of the same rank, or -1
+    heads: NDArray[np.uint32]  # the last item of each rank
+    others: NDArray[np.uint32]  # the item before it, of the same rank, or _END
     total: NDArray[np.float64]  # weight of each class in a node
     left: NDArray[np.float64]
 
@@ -128,15 +134,13 @@ def _label(ranks, values, classes, n_classes, counts, wanted, settings, seed, la
     """Grow the forest of one resample and write the labels of its items."""
     here = np.flatnonzero((counts > 0) | wanted)
     n, n_trees = here.size, settings.n_trees
-    items = _items_of(ranks, values, classes, n_classes, counts, here, settings.balanced)
+    items = _items_of(ranks, values, classes, n_classes, counts, here, settings)
     tree = _work_space(items, n_classes)
     state = random_state_of(seed)
     votes = np.zeros((n, n_classes))
     pending = wanted[here]
     n_pending = pending.sum()
-    n_drawn = settings.n_drawn
-    if n_drawn == 0:
-        n_drawn = max(1, int(np.rint(items.owners.size * settings.share_drawn)))
+    n_drawn = _n_drawn(items.owners.size, settings)
     for t in range(n_trees):
         if n_pending == 0:
             break
@@ -151,10 +155,10 @@ def _label(ranks, values, classes, n_classes, counts, wanted, settings, seed, la
 
 
 @kernel
-def _items_of(ranks, values, classes, n_classes, counts, here, balanced):
+def _items_of(ranks, values, classes, n_classes, counts, here, settings):
     """Gather the items of a resample, with ranks among them."""
     d, n = ranks.shape[0], here.size
-    own_ranks = np.empty((d, n), dtype=np.int32)
+    own_ranks = np.empty((d, n), dtype=np.uint32)
     own_values = np.empty((d, n), dtype=np.float32)
     place = np.empty(ranks.shape[1], dtype=np.int32)
     for f in range(d):
@@ -169,7 +173,7 @@ def _items_of(ranks, values, classes, n_classes, counts, here, balanced):
                 n_ranks += 1
         for k in range(n):
             own_ranks[f, k] = place[ranks[f, here[k]]]
-    owners = np.empty(counts.sum(), dtype=np.int32)
+    owners = np.empty(counts.sum(), dtype=np.uint32)
     sizes = np.zeros(n_classes)
     row = 0
     for k in range(n):
@@ -178,14 +182,23 @@ def _items_of(ranks, values, classes, n_classes, counts, here, balanced):
             row += 1
         sizes[classes[here[k]]] += counts[here[k]]
     weights = np.ones(n_classes)
-    if balanced:
+    if settings.balanced:
         n_present = (sizes > 0).sum()
         for c in range(n_classes):
             if sizes[c] > 0:
                 weights[c] = row / (n_present * sizes[c])
-    own_classes = classes[here]
-    sums = np.cumsum(weights[own_classes[owners]]) if balanced else np.empty(0)
-    return _Items(own_ranks, own_values, own_classes, owners, weights, sums)
+    own_classes = classes[here].astype(np.uint32)
+    sums = np.cumsum(weights[own_classes[owners]]) if settings.balanced else np.empty(0)
+    logs = np.arange(max(row, _n_drawn(row, settings)) + 1 if settings.entropy else 0) * 1.0
+    for w in range(1, logs.size):
+        logs[w] *= np.log(w)
+    return _Items(own_ranks, own_values, own_classes, owners, weights, sums, logs)
+
+
+@kernel
+def _n_drawn(n_rows, settings):
+    """Return the number of rows that a tree draws."""
+    return settings.n_drawn or max(1, int(np.rint(n_rows * settings.share_drawn)))
 
 
 @kernel
@@ -195,15 +208,15 @@ def _work_space(items, n_classes):
     return _Tree(
         np.zeros(n),
         np.zeros(n, dtype=np.int32),
-        np.empty(n, dtype=np.int32),
-        np.empty(n, dtype=np.int32),
-        np.empty(n, dtype=np.int32),
-        np.empty((n + 1, 5), dtype=np.int32),
-        np.arange(d),
+        np.empty(n, dtype=np.uint32),
+        np.empty(n, dtype=np.uint32),
+        np.empty(n, dtype=np.uint32),
+        np.empty((n + 1, 5), dtype=np.uint32),
+        np.arange(d).astype(np.uint32),
         np.zeros(n_bits, dtype=np.uint64),
         np.zeros((n_bits + 63) // 64, dtype=np.uint64),
-        np.empty(n, dtype=np.int32),
-        np.empty(n, dtype=np.int32),
+        np.empty(n, dtype=np.uint32),
+        np.empty(n, dtype=np.uint32),
         np.empty(n_classes),
         np.empty(n_classes),
     )
@@ -245,15 +258,14 @@ def _grow(items, tree, settings, pending, votes, state):
     total, left, features = tree.total, tree.left, tree.features
     bits, words, heads, others = tree.bits, tree.words, tree.heads, tree.others
     n_classes, n_features = total.size, features.size
-    min_leaf = settings.min_leaf
+    min_leaf, entropy, logs = settings.min_leaf, settings.entropy, items.logs
     n_drawn = n_carried = 0
     for i in range(weights.size):
-        if weights[i] > 0.0:
-            drawn[n_drawn] = i
-            n_drawn += 1
-        elif pending[i]:
-            carried[n_carried] = i
-            n_carried += 1
+        is_drawn = weights[i] > 0.0
+        drawn[n_drawn] = i
+        n_drawn += is_drawn
+        carried[n_carried] = i
+        n_carried += not is_drawn and pending[i]
     nodes[0, 0], nodes[0, 1], nodes[0, 2], nodes[0, 3], nodes[0, 4] = 0, n_drawn, 0, n_carried, 0
     n_nodes = 1
     while n_nodes > 0:
@@ -271,16 +283,13 @@ def _grow(items, tree, settings, pending, votes, state):
         if not some_pending:
             continue
         mass = 0.0
-        squares = 0.0
-        logs = 0.0
+        whole = 0.0  # of squares, or of products with logarithms
         n_present = 0
         for c in range(n_classes):
             if total[c] > 0.0:
                 n_present += 1
                 mass += total[c]
-                squares += total[c] * total[c]
-                if settings.entropy:
-                    logs += total[c] * np.log(total[c])
+                whole += logs[int(total[c])] if entropy else total[c] * total[c]
         best_feature = -1
         if not (
             n_present == 1
@@ -298,25 +307,28 @@ def _grow(items, tree, settings, pending, votes, state):
                 features[pick] = features[n_visited]
                 features[n_visited] = f
                 n_visited += 1
+                # A constant feature counts as tried, but at least one that varies is tried.
                 p = begin + 1
                 same = ranks[f, drawn[begin]]
                 while p < end and ranks[f, drawn[p]] == same:
                     p += 1
                 if p == end:
                     continue
+                # Mark the rank of each item; items of one rank form a chain.
                 for p in range(begin, end):
                     i = drawn[p]
                     r = ranks[f, i]
                     word = bits[r >> 6]
                     bit = _ONE << np.uint64(r & 63)
-                    others[i] = heads[r] if word & bit != _NONE else -1
+                    others[i] = heads[r] if word & bit != _NONE else _END
                     heads[r] = i
                     bits[r >> 6] = word | bit
-                    words[r >> 12] |= _ONE << np.uint64((r >> 6) & 63)
+                    if word == _NONE:
+                        words[r >> 12] |= _ONE << np.uint64((r >> 6) & 63)
+                # Move the items to the left in the order of their ranks, and rate each split.
                 left[:] = 0.0
                 mass_left = 0.0
-                squares_left, squares_right = 0.0, squares
-                logs_left, logs_right = 0.0, logs
+                sum_left, sum_right = 0.0, whole
                 rows_left = 0
                 least = previous = -1
                 for v in range(words.size):
@@ -334,15 +346,11 @@ def _grow(items, tree, settings, pending, votes, state):
                                 least = r
                             elif rows_left >= min_leaf and n_rows - rows_left >= min_leaf:
                                 mass_right = mass - mass_left
-                                if settings.entropy:
-                                    rating = (
-                                        logs_left
-                                        - mass_left * np.log(mass_left)
-                                        + logs_right
-                                        - mass_right * np.log(mass_right)
-                                    )
+                                if entropy:
+                                    rating = sum_left - logs[int(mass_left)]
+                                    rating += sum_right - logs[int(mass_right)]
                                 else:
-                                    rating = squares_left / mass_left + squares_right / mass_right
+                                    rating = sum_left / mass_left + sum_right / mass_right
                                 if (
                                     rating > best
                                     and items.values[f, r] > items.values[f, previous] + _CLOSE
@@ -350,22 +358,23 @@ def _grow(items, tree, settings, pending, votes, state):
                                     best, best_feature, below, above = rating, f, previous, r
                             previous = r
                             i = heads[r]
-                            while i >= 0:
+                            while i != _END:
                                 c = classes[i]
                                 weight = weights[i]
                                 inside = left[c]
                                 outside = total[c] - inside
-                                if settings.entropy:
-                                    logs_left += _xlogx(inside + weight) - _xlogx(inside)
-                                    logs_right += _xlogx(outside - weight) - _xlogx(outside)
-                                squares_left += weight * (2.0 * inside + weight)
-                                squares_right += weight * (weight - 2.0 * outside)
+                                if entropy:
+                                    sum_left += logs[int(inside + weight)] - logs[int(inside)]
+                                    sum_right += logs[int(outside - weight)] - logs[int(outside)]
+                                else:
+                                    sum_left += weight * (2.0 * inside + weight)
+                                    sum_right += weight * (weight - 2.0 * outside)
                                 left[c] = inside + weight
                                 mass_left += weight
                                 rows_left += tree.rows[i]
                                 i = others[i]
                 varies |= items.values[f, previous] > items.values[f, least] + _CLOSE
-        if best_feature < 0:
+        if best_feature < 0:  # a leaf
             for c in range(n_classes):
                 share = total[c] / mass
                 if share > 0.0:
@@ -434,11 +443,6 @@ def _settle(votes, n_left, pending):
             pending[i] = most - second < n_left + _SLACK
             n_pending += pending[i]
     return n_pending
-
-
-@kernel
-def _xlogx(x):
-    return x * np.log(x) if x > 0.0 else 0.0
 
 
 @kernel
