@@ -251,7 +251,7 @@ def test_a_list_of_strings_with_a_callable(monkeypatch):
     assert cc.item_table().shape == (8, 8)
     assert cc.item_table(details=False).shape == (8, 4)
     monkeypatch.setattr(tables, "_MOST_DETAILED", 7)
-    assert (cc.item_table().shape, cc.item_table(details=True).shape) == ((8, 4), (8, 7))
+    assert (cc.item_table().shape, cc.item_table(details=True).shape) == ((8, 4), (8, 8))
     assert fit(two_groups, tuple(words)).ensemble_ == cc.ensemble_
 
 

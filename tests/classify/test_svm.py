@@ -195,7 +195,8 @@ def test_large_data_takes_the_generic_path():
 @pytest.mark.parametrize("engine", ["batched", "generic"])
 def test_a_resample_of_one_class_is_drawn_again(engine):
     X, y = np.arange(80.0).reshape(40, 2), np.arange(40) >= 38
-    cc = fit(X, y, engine=engine, n_resamples=60)
+    with pytest.warns(RuntimeWarning, match="resamples were drawn again"):
+        cc = fit(X, y, engine=engine, n_resamples=60)
     assert cc.n_dropped_resamples_ == 0
     assert set(np.unique(cc.ensemble_.labels)) <= {-2, 0, 1}
     with pytest.raises(RuntimeError, match="number of classes has to be greater than one"):

@@ -76,8 +76,8 @@ def test_wrong_usage_is_one_line_after_the_usage(arguments, message, tmp_path):
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "taken").write_text("a file")
     done = coreclust("demo", "--out", "taken", cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr.startswith("coreclust: error:")
+    assert done.returncode == 2
+    assert done.stderr.startswith("coreclust: error: taken is a file")
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -259,6 +259,15 @@ class TestClassifiers:
         assert "Purity of the training items (in bag): 1.000" in out
         assert "It says nothing about new items" in out
 
+    def test_a_comparison_warns_of_purity_in_bag(self, run, data):
+        command = "compare data.csv -k 2 --algorithms kmeans,svm --label kind --no-plots --json"
+        code, _, err = run(f"{command} --resamples 30")
+        assert code == 0, err
+        assert "note: svm label items that they were trained on, so that they look too" in err
+        code, _, err = run(f"{command} --resamples 200 --scheme oob")
+        assert code == 0, err
+        assert "trained on" not in err
+
     def test_purity_in_resamples_is_the_mean_of_purities(self):
         rng = np.random.default_rng(2)
         classes = rng.choice(["a", "b", "c"], 30)

@@ -234,6 +234,43 @@ TABLES = [
         {},
         "{file}: column x holds numbers except in 1 cell, first 'mm' in line 2; fix the file, declare the code with --missing, or --drop the column.",
     ),
+    (
+        "years above decimal commas",
+        "2019;2020\n1,5;2,5\n3,25;4\n",
+        {},
+        Read(
+            ["2019", "2020"],
+            [[1.5, 2.5], [3.25, 4]],
+            notices=[
+                "The first line (2019, 2020) is read as the names of the columns (--no-header reads it as data).",
+                "Read with a decimal comma: 2019, 2020.",
+            ],
+        ),
+    ),
+    (
+        "counted columns above money",
+        "0\t1\n$5\t$7\n$6\t$1\n",
+        {},
+        Read(
+            ["0", "1"],
+            [[5, 7], [6, 1]],
+            notices=[
+                "The first line (0, 1) is read as the names of the columns (--no-header reads it as data).",
+                "Read with a currency sign: 0, 1.",
+            ],
+        ),
+    ),
+    (
+        "two columns of counts with a hole",
+        "0,1\nNA,3\n5,4\n2,2\n",
+        {"drop_missing": True},
+        Read(
+            ["column1", "column2"],
+            [[0, 1], [5, 4], [2, 2]],
+            ids=["1", "3", "4"],
+            notices=[NO_HEADER, "1 row with missing or infinite values left out: line 2."],
+        ),
+    ),
     # separators
     ("semicolons", "x;y\n1;2\n3;4\n", {}, Read(["x", "y"], [[1, 2], [3, 4]])),
     ("tabs", "x\ty\n1\t2\n3\t4\n", {}, Read(["x", "y"], [[1, 2], [3, 4]])),

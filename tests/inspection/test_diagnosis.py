@@ -430,7 +430,7 @@ def test_the_summary_names_the_findings_of_each_cluster(merged, cut):
 def test_many_findings_are_shortened():
     pairs = pd.DataFrame({"cluster_1": list("aaaa"), "cluster_2": list("bcde"), "shown_two": False})
     groups = pd.DataFrame({"cluster": ["b", "b"]})
-    words = findings(Diagnosis(pairs, groups, [], []), np.array(list("abf")))
+    words = findings(Diagnosis(pairs, groups, [], [], []), np.array(list("abf")))
     assert words == [
         "not shown apart from b, c and 2 more",
         "not shown apart from a; holds 2 groups",

@@ -81,6 +81,7 @@ def test_labels_are_those_of_predict(label, blobs):
         np.testing.assert_array_equal(found[where], expected[where])
 
 
+@pytest.mark.filterwarnings("ignore:Only 2 of n_clusters=3 clusters have items")
 def test_fewer_distinct_values_than_clusters():
     X = np.repeat([[0.0], [1.0], [5.0]], 4, axis=0)
     for engine in ("auto", "generic"):

@@ -124,16 +124,17 @@ def _has_numbers_as_names(rows: list[list[str]]) -> bool:
     below = [_floats(row[-names.size :]) for row in rest]
     if names.size > 2 and any(_evenly_spaced(row) for row in below):
         return False
-    values = np.concatenate(below)
-    values = values[np.isfinite(values)]
-    is_whole = values == np.round(values)
+    cells = np.concatenate(below)  # NaN for numbers that are not plain, such as 1,5
+    is_whole = cells == np.round(cells)
     if names[0] >= _FIRST_YEAR and names[-1] <= _LAST_YEAR and names.size > 1:
-        return bool((is_whole & (values >= _FIRST_YEAR) & (values <= _LAST_YEAR)).mean() < 0.5)
+        return bool((is_whole & (cells >= _FIRST_YEAR) & (cells <= _LAST_YEAR)).mean() < 0.5)
     if names[0] not in (0, 1) or (np.diff(names) != 1).any() or any(first[:n_words]):
         return False
     # An empty cell, or none, above the names of the rows, as pandas and R write them.
     above_ids = n_words == 1 or all(len(row) == len(first) + 1 for row in rest)
-    return above_ids or names.size > 2 or (names.tolist() == [0, 1] and not is_whole.all())
+    fractions = np.isfinite(cells) & ~is_whole
+    is_data = is_whole.any() and not fractions.any()  # of two columns, which say little
+    return above_ids or names.size > 2 or (names.tolist() == [0, 1] and not is_data)
 
 
 def _is_whole(cell: str) -> bool:
