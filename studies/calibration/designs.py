@@ -146,7 +146,7 @@ def _average_linkage(n_clusters: int) -> HierarchicalClustering:
 
 
 def _leiden(_n_clusters: int) -> Any:
-    from coreclust.single_cell import Leiden
+    from coreclust.cluster import Leiden
 
     return Leiden(n_neighbors=10, resolution=0.5)
 
