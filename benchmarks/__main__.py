@@ -46,7 +46,7 @@ _PARTS = {
             "This package, networkx, igraph and a MaxSAT solver on the same graphs. Only this "
             "package is designed for graphs in which nearly all pairs are adjacent; on other "
             "graphs the others may be faster. The second table is about hard kernels: graphs that "
-            "no solver completes. It compares the sets and the bounds that solvers reach in the "
+            "are left when all reductions are done. It compares what solvers reach in the "
             "same time."
         ),
     ),

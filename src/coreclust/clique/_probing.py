@@ -29,8 +29,9 @@ Items = NDArray[np.intp]
 
 _DEEPEST = 2  # vertices chosen before the one that is probed
 _PATIENCE = 5  # probes in a row without success
-FEW = 300
+FEW = 200
 _SECONDS_FOR_FEW = 0.2
+_GOOD_PART = 0.25  # of the vertices to delete
 _PHASES_PER_CALL = 16  # kernels cannot be interrupted
 
 
@@ -43,16 +44,24 @@ class Probed:
     upper_bound: int  # of the size of an independent set
 
 
-def probe(conflicts: Bits, start: Items, deadline: Deadline, *, few: int = FEW) -> Probed:
+def probe(
+    conflicts: Bits,
+    start: Items,
+    deadline: Deadline,
+    *,
+    extended: Deadline | None = None,
+    few: int = FEW,
+) -> Probed:
     """Search for a largest independent set by probing; stop when it does not progress.
 
-    `conflicts` has a row of bits for each vertex. `start` is a first set. As soon as no more than
-    `few` vertices are left, a branch and bound decides about them.
+    `conflicts` has a row of bits for each vertex. `start` is a first set. At the deadline, the
+    search goes on until the `extended` one if it has done a good part of its work. As soon as no
+    more than `few` vertices are left, a branch and bound decides about them.
     """
     n = len(conflicts)
-    search = _Search(conflicts, start, deadline, few)
     everything = as_bits(np.arange(n), n)
     root = _Node(everything, np.zeros_like(everything), np.full((2, n), -1, np.int32), n)
+    search = _Search(conflicts, start, root, few, deadline, extended or deadline)
     for depth in range(_DEEPEST + 1):
         if search.exclude(root, depth):
             return Probed(search.best, np.empty(0, dtype=np.intp), search.best.size)
@@ -77,11 +86,30 @@ class _Node:
 
 
 class _Search:
-    def __init__(self, conflicts: Bits, start: Items, deadline: Deadline, few: int) -> None:
+    def __init__(
+        self,
+        conflicts: Bits,
+        start: Items,
+        root: _Node,
+        few: int,
+        deadline: Deadline,
+        extended: Deadline,
+    ) -> None:
         self.conflicts = conflicts
         self.best = start
-        self.deadline = deadline
+        self.root = root
         self.few = few
+        self.deadline = deadline
+        self.extended = extended
+
+    def expired(self) -> bool:
+        """Return whether the time has passed."""
+        if not self.deadline.expired():
+            return False
+        # With twice as many vertices as are in the best set, a matching can prove that set.
+        n = len(self.conflicts)
+        n_deleted = n - n_members(self.root.alive)
+        return self.extended.expired() or n_deleted < _GOOD_PART * (n - 2 * self.best.size)
 
     def exclude(self, node: _Node, depth: int) -> bool:
         """Tell whether no set of a node is larger than the best one, which may be improved.
@@ -106,7 +134,7 @@ class _Search:
                 return self._exclude_few(node)
             degrees[failed] = -1
             vertex = int(np.argmax(degrees))
-            if degrees[vertex] < 0 or n_misses == _PATIENCE or self.deadline.expired():
+            if degrees[vertex] < 0 or n_misses == _PATIENCE or self.expired():
                 return False
             child = node.child(self.conflicts, vertex)
             self._match(child)
@@ -136,7 +164,7 @@ class _Search:
     def _match(self, node: _Node) -> bool:
         """Match the vertices of a node, set its bound, and tell whether the matching is largest."""
         complete = False
-        while not complete and not self.deadline.expired():
+        while not complete and not self.expired():
             partner, owner = node.matching
             complete = _match(self.conflicts, node.alive, partner, owner, _PHASES_PER_CALL)
         if complete:
@@ -158,7 +186,7 @@ class _Search:
         found = branch_and_bound(
             graph,
             np.zeros(few.size, dtype=bool),
-            lambda: limit.expired() or self.deadline.expired(),
+            lambda: limit.expired() or self.expired(),
         )
         self._offer(np.union1d(members(node.chosen), few[found.chosen]))
         node.bound = min(node.bound, n_members(node.chosen) + found.upper_bound)

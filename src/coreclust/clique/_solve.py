@@ -28,6 +28,7 @@ _BYTES_PER_PAIR = 8.4
 
 # Each takes one of so many parts of the time that is left.
 _FIRST_SEARCH, _PROBING, _LOCAL_SEARCH, _COVER = 4.0, 2.0, 5.0, 1.5
+_LONG_PROBING = 1.1  # if it seems to succeed
 _FIRST_SECONDS, _FIRST_SECONDS_WITHOUT_LIMIT = 2.0, 20.0
 _PROBING_WITHOUT_LIMIT = 60.0  # seconds
 
@@ -149,15 +150,17 @@ def _solve_component(graph: Graph, deadline: Deadline, max_memory: float) -> Sol
     known = Solution(np.flatnonzero(start), graph.n_vertices)
     limited = deadline.remaining() is not None
     if graph.n_vertices <= _FEW_TO_BRANCH and fits_in_memory(graph, max_memory):
-        seconds = _FIRST_SECONDS if limited else _FIRST_SECONDS_WITHOUT_LIMIT
-        first = deadline.share(_FIRST_SEARCH).at_most(seconds)
+        first = deadline.share(_FIRST_SEARCH)
+        if graph.n_vertices > 2 * FEW:  # for which probing is worthwhile
+            first = first.at_most(_FIRST_SECONDS if limited else _FIRST_SECONDS_WITHOUT_LIMIT)
         known = _better(known, branch_and_bound(graph, start, first.expired))
     vertices = np.arange(graph.n_vertices)
     if not known.optimal and graph.n_vertices <= min(_MOST_TO_PROBE, (2 * max_memory) ** 0.5):
         share = deadline.share(_PROBING) if limited else deadline.at_most(_PROBING_WITHOUT_LIMIT)
         few = int(min(FEW, (max_memory / _BYTES_PER_PAIR) ** 0.5))
         bits = conflict_bits(graph.indptr, graph.indices)
-        probed = probe(bits, known.chosen, share, few=few)
+        longer = deadline.share(_LONG_PROBING)
+        probed = probe(bits, known.chosen, share, extended=longer, few=few)
         known = _better(known, Solution(probed.chosen, probed.upper_bound))
         vertices = np.union1d(probed.undecided, probed.chosen)
     if known.optimal:

@@ -42,7 +42,8 @@ def conflict_free_set(
     start = np.flatnonzero(np.isin(searched, known))
     bound = int(weight[searched].sum())
     if (weight[searched] == 1).all():
-        probed = probe(complement(bits), start, deadline.share(2))
+        share, longer = deadline.share(2), deadline.share(1.1)
+        probed = probe(complement(bits), start, share, extended=longer)
         start, bound = probed.chosen, probed.upper_bound
     if start.size < bound:
         best, heaviest = heaviest_clique(bits, weight[searched], start, deadline)
