@@ -34,12 +34,17 @@ def improve_independent_set(
 
 
 def improve_until(graph: Graph, chosen: NDArray[np.bool_], deadline: Deadline) -> NDArray[np.bool_]:
-    """Continue from the best set, with other random numbers in each round, until a deadline."""
+    """Continue with other random numbers in each round, until a deadline.
+
+    Two searches take turns, one from `chosen` and one from an empty set: if the first is in a poor
+    region, the other finds a better set.
+    """
+    sets = [chosen, np.zeros_like(chosen)]
     seed = 0
     while not deadline.expired():
         seed += 1
-        chosen = _improve(graph.indptr, graph.indices, chosen, _MOST_VISITS, seed)
-    return chosen
+        sets[seed % 2] = _improve(graph.indptr, graph.indices, sets[seed % 2], _MOST_VISITS, seed)
+    return max(sets, key=np.count_nonzero)
 
 
 def exchange_one_for_two(graph: Graph, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:

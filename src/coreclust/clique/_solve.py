@@ -27,7 +27,7 @@ _MOST_CONFLICTS_PER_VERTEX_TO_FOLD = 100
 _BYTES_PER_PAIR = 8.4
 
 # Each takes one of so many parts of the time that is left.
-_FIRST_SEARCH, _PROBING, _LOCAL_SEARCH, _COVER = 4.0, 2.0, 5.0, 1.5
+_FIRST_SEARCH, _PROBING, _LOCAL_SEARCH, _COVER = 4.0, 3.0, 5.0, 1.5
 _LONG_PROBING = 1.1  # if it seems to succeed
 _FIRST_SECONDS, _FIRST_SECONDS_WITHOUT_LIMIT = 2.0, 20.0
 _PROBING_WITHOUT_LIMIT = 60.0  # seconds
