@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from coreclust._inspection.audit import ratio_of_sums
 from studies.calibration.designs import DESIGNS
-from studies.calibration.trials import all_cuts
+from studies.calibration.trials import all_cuts, is_flagged
 from studies.calibration.truth import Truth, cluster_pairs, in_bands
 
 #: How far below 1 - alpha the probability of a pair may be to count as nearly meeting it.
@@ -174,13 +174,13 @@ class Summary:
     ) -> tuple[float, float]:
         """Return the share of pairs that nearly meet 1 - alpha, and its error over datasets.
 
-        `flagged` keeps only datasets in which some (or no) clusters are not shown to be two. Both
-        numbers are NaN if there are no core pairs, and the error if there is one dataset.
+        `flagged` keeps only datasets that the diagnosis warns of, or the others. Both numbers are
+        NaN if there are no core pairs, and the error if there is one dataset.
         """
         kept = {
             result["repetition"]
             for result in self.results
-            if result["design"] == design and flagged in (None, result["n_doubtful"] > 0)
+            if result["design"] == design and flagged in (None, is_flagged(result))
         }
         tallies = [
             entry.tally

@@ -116,8 +116,8 @@ def run_trial(trial: Trial) -> dict[str, Any]:
         cluster of each item), `cuts` (the core of each item, by scheme and rule), `oracle`
         (the core of each item, cut from the truth), `truth` (counts for the pairs of
         :func:`~studies.calibration.truth.cluster_pairs`), `audit` (the predicted share and its
-        standard error), `n_doubtful` (pairs of clusters not shown to be two), `optimal`,
-        `seconds` and `versions`.
+        standard error), the return value of :func:`findings_of`, `optimal`, `seconds` and
+        `versions`.
     """
     design = DESIGNS[trial.design]
     X = draw_data(trial)
@@ -164,11 +164,25 @@ def run_trial(trial: Trial) -> dict[str, Any]:
             "exact": truth.exact.tolist(),
         },
         "audit": [None if np.isnan(x) else x for x in (audit.share, audit.standard_error)],
-        "n_doubtful": int((~main.diagnose(X).pairs["shown_two"]).sum()),
+        **findings_of(main, X),
         "optimal": all(core.optimal for core in [*cores, *oracle]),
         "seconds": time.perf_counter() - begin,
         "versions": versions(),
     }
+
+
+def findings_of(fitted: CoreClustering, X: NDArray[np.float64]) -> dict[str, Any]:
+    """Return the pairs of clusters not shown to be two, and the share of other solutions."""
+    diagnosis = fitted.diagnose(X)
+    return {
+        "n_doubtful": int((~diagnosis.pairs["shown_two"]).sum()),
+        "other_solutions": sum(mode.share for mode in diagnosis.modes if not mode.agrees),
+    }
+
+
+def is_flagged(result: dict[str, Any]) -> bool:
+    """Tell whether the diagnosis of a dataset warns of its clusters."""
+    return bool(result["n_doubtful"] > 0 or result["other_solutions"] > result["alpha"])
 
 
 def cut_for_new_data(trial: Trial, X: NDArray[np.float64]) -> dict[str, list[int]]:
@@ -212,5 +226,5 @@ def stored_trial(results: Results, trial: Trial) -> dict[str, Any] | None:
     given = {**asdict(trial), "alpha": ALPHA, "confidence": CONFIDENCE}
     if not isinstance(result, dict) or not given.items() <= result.items():
         return None
-    keys = ("reference", "cuts", "oracle", "truth", "audit", "n_doubtful", "optimal", "seconds")
+    keys = ("reference", "cuts", "oracle", "truth", "audit", "n_doubtful", "other_solutions")
     return result if all(key in result for key in keys) else None

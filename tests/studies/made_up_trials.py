@@ -39,6 +39,7 @@ def made_up(trial, *, least=0.95, exact_pairs=None, n_items=24):
         },
         "audit": [float(rng.uniform(0.9, 1.0)), 0.01],
         "n_doubtful": int(rng.integers(0, 2)),
+        "other_solutions": float(rng.choice([0.0, 0.3], p=[0.8, 0.2])),
         "optimal": True,
         "seconds": 0.5,
         "versions": {"python": "3.11"},
