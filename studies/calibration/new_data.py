@@ -80,7 +80,7 @@ def audit_table(summary: Summary) -> str:
         )
     most = f"{100 * BAR_AUDIT:g} %"
     notes = [f"- Designs without ties in which they differ by more than {most}: {_listed(off)}."]
-    if len(predictions) > 2:
+    if len(set(predictions)) > 1 and len(set(reals)) > 1:
         ranks = spearmanr(predictions, reals).statistic
         notes.append(f"- Rank correlation over the designs: {ranks:.2f} (bar: {BAR_RANKS:g}).")
     header = ["design", "ties", "predicted", "real", "difference"]

@@ -75,7 +75,7 @@ def test_a_file_open_for_writing_is_not_handed_on(tmp_path, blobs):
 def test_predicting_in_blocks_changes_nothing(blobs, monkeypatch, label, block):
     y = np.repeat([0, 1, 2], 20)
     forest = RandomForestClassifier(5)
-    how = {"resampling": Bootstrap(label), "alpha": 0.3}
+    how = {"resampling": Bootstrap(label), "alpha": 0.3, "engine": "generic"}
     expected = fit(blobs, forest, y, **how)
     sizes = []
     predict = RandomForestClassifier.predict

@@ -54,7 +54,7 @@ def instability_sources(
     >>> from coreclust.model_selection import instability_sources
     >>> cc = CoreClustering(HierarchicalClustering(3), n_resamples=100, random_state=0)
     >>> table = instability_sources(cc, load_iris().data)
-    >>> table["cluster"].tolist(), table["algorithm"].max()
+    >>> table["cluster"].tolist(), float(table["algorithm"].max())
     ([0, 1, 2, 'all'], 0.0)
     """
     import pandas as pd
