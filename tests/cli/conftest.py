@@ -1,7 +1,8 @@
-"""Fixtures that write a file and read it."""
+"""Fixtures that write a file and read it, or run a command."""
 
 import pytest
 
+from coreclust.cli import main
 from coreclust.cli.errors import InputError
 from coreclust.cli.reading import read_table
 
@@ -29,3 +30,18 @@ def error(read):
         return text
 
     return message
+
+
+@pytest.fixture
+def run_command(capsys):
+    """Run a command in this process, which is quicker, and return code, output and error."""
+
+    def run_here(text):
+        try:
+            code = main(text.split())
+        except SystemExit as stop:
+            code = stop.code
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run_here

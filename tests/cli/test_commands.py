@@ -228,21 +228,10 @@ def test_a_wrong_file_is_one_line_and_exit_code_2(arguments, message, folder):
 
 
 @pytest.fixture
-def run(folder, monkeypatch, capsys):
-    """Run a command in this process, which is quicker, and return code, output and error."""
-    from coreclust.cli import main
-
+def run(folder, monkeypatch, run_command):
+    """Run a command in the folder of the tests."""
     monkeypatch.chdir(folder)
-
-    def run_here(text):
-        try:
-            code = main(text.split())
-        except SystemExit as stop:
-            code = stop.code
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run_here
+    return run_command
 
 
 @pytest.mark.parametrize(

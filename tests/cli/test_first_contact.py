@@ -16,7 +16,6 @@ import pandas as pd
 import pytest
 
 from coreclust import CoreClustering
-from coreclust.cli import main
 from coreclust.cli.purity import purity_in_resamples
 from coreclust.metrics import purity_score
 
@@ -24,19 +23,10 @@ FAST = "--resamples 30 --no-plots --quiet"
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Run a command in a folder of its own, and return code, output and error."""
+def run(tmp_path, monkeypatch, run_command):
+    """Run a command in a folder of its own."""
     monkeypatch.chdir(tmp_path)
-
-    def run_here(text):
-        try:
-            code = main(text.split())
-        except SystemExit as stop:
-            code = stop.code
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run_here
+    return run_command
 
 
 @pytest.fixture

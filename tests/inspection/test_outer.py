@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from coreclust import CoreClustering
 from coreclust._inspection.outer import landing_shares, possible_clusters
 from coreclust.cluster import KMeans
-from coreclust.evidence import LabelEnsemble
+from coreclust.evidence import CoreRule, LabelEnsemble
 from coreclust.resampling import KnownDistribution
 
 
 class Fitted:
     """The used part of a fitted estimator, with given labels."""
 
-    def __init__(self, labels, cores, noise="apart", alpha=0.1):
+    def __init__(self, labels, cores, noise="apart", alpha=0.1, spread=1.0):
         self.ensemble_ = LabelEnsemble(labels)
         self.cores_ = [type("Core", (), {"core": np.array(core)}) for core in cores]
-        self.noise, self.alpha = noise, alpha
+        self.noise, self.rule_ = noise, CoreRule(alpha, spread=spread)
         self.cluster_names_ = np.array(list("abc")[: len(cores)])
         self.labels_ = np.full(len(labels), -1)
         for code, core in enumerate(cores):
@@ -74,6 +74,9 @@ def test_items_between_two_clusters():
     assert possible_clusters(Fitted(labels, cores))[6] == "a, b"
     assert possible_clusters(Fitted(labels, cores, alpha=0.5))[6] == "a"
     assert possible_clusters(Fitted(labels, cores))[:6].tolist() == [""] * 6
+    # With spread 4, a share of 0.4 corresponds to less than 0.3 under the bootstrap.
+    assert possible_clusters(Fitted(labels, cores, alpha=0.3))[6] == "a, b"
+    assert possible_clusters(Fitted(labels, cores, alpha=0.3, spread=4.0))[6] == "a"
     labels[6] = -1
     assert possible_clusters(Fitted(labels, cores, alpha=0))[6] == ""
 

@@ -21,7 +21,8 @@ from coreclust._utils.text import percent, shorten
 from coreclust._utils.validation import check_count, check_seed, is_number
 from coreclust.cores import Core, core_path
 from coreclust.evidence._pair_evidence import PairEvidence
-from coreclust.resampling import Bootstrap, Subsample, check_resampling
+from coreclust.resampling import check_resampling
+from coreclust.resampling._nested import draws_of_data
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -242,8 +243,7 @@ def _draw_rows(
     fitted: CoreClustering, groups: Any, seeds: np.random.SeedSequence
 ) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
     """Draw items, or whole groups; each copy of a group is a group of its own."""
-    scheme = check_resampling(fitted.resampling)
-    outer = Bootstrap() if scheme.repeats else Subsample(0.5)
+    outer = draws_of_data(check_resampling(fitted.resampling))
     if groups is None:
         return np.sort(outer.draw(fitted.labels_.size, seeds)), None
     codes = np.unique(np.asarray(groups), return_inverse=True)[1]

@@ -35,11 +35,12 @@ def possible_clusters(fitted: CoreClustering) -> NDArray[np.object_]:
     """Return the names of the clusters that each item is possibly in, separated by commas.
 
     An item is possibly in a cluster if it lands with its core in a share of at least alpha of the
-    resamples. The cluster whose core the item belongs to is not named.
+    resamples, corrected for schemes whose resamples vary more or less than the bootstrap's. The
+    cluster whose core the item belongs to is not named.
     """
     shares = landing_shares(fitted)
     with np.errstate(invalid="ignore"):
-        possible = (shares >= fitted.alpha) & (shares > 0)
+        possible = (shares >= fitted.rule_.resampled_alpha) & (shares > 0)
     core = np.flatnonzero(fitted.labels_ >= 0)
     possible[core, fitted.labels_[core]] = False
     # Few combinations of clusters occur, so that each is written only once.

@@ -16,13 +16,21 @@ _OUTER = 1 << 30  # the purpose of the seeds of a draw; those of resamples are s
 _HALVES = Subsample(0.5)
 
 
+def draws_of_data(scheme: Scheme) -> Scheme:
+    """Return the scheme whose draws imitate new data, for data that is resampled by a scheme.
+
+    If the scheme draws no copies, copies may do harm, and a draw is half of the items, which varies
+    as much. Estimators that are fitted to small parts of large data hardly meet copies.
+    """
+    return Bootstrap() if scheme.repeats or scheme.fits_reference else Subsample(0.5)
+
+
 class Nested(Scheme):
     """Draw new data from the data, and resample each draw 64 times.
 
     A draw imitates new data of the same kind, so that the variation between draws shows what would
-    be different with new data. It has as many items as the data, drawn with replacement. If the
-    scheme draws no copies, copies may do harm, and a draw is half of the items, which varies as
-    much. Resamples 0 to 63 belong to the first draw, the next 64 to the second one, and so on.
+    be different with new data, see :func:`draws_of_data`. Resamples 0 to 63 belong to the first
+    draw, the next 64 to the second one, and so on.
 
     Parameters
     ----------
@@ -44,8 +52,8 @@ class Nested(Scheme):
         self.scheme = scheme
         self.label = scheme.label
         self.fits_reference = scheme.fits_reference
-        # Estimators that are fitted to small parts of large data hardly meet copies.
-        self.repeats = scheme.repeats or scheme.fits_reference
+        self.draws_of_data = draws_of_data(scheme)
+        self.repeats = self.draws_of_data.repeats
 
     def draw(self, n_units: int, seeds: np.random.SeedSequence) -> NDArray[np.int64]:
         outer = self._outer(n_units, seeds)
@@ -66,8 +74,8 @@ class Nested(Scheme):
         """Return the items of the draw that a resample belongs to."""
         resample = seeds.spawn_key[0] if seeds.spawn_key else 0
         key = (resample // RESAMPLES_PER_DRAW, _OUTER)
-        outer = Bootstrap() if self.repeats else _HALVES
-        return outer.draw(n_units, np.random.SeedSequence(seeds.entropy, spawn_key=key))
+        seeds = np.random.SeedSequence(seeds.entropy, spawn_key=key)
+        return self.draws_of_data.draw(n_units, seeds)
 
     def __repr__(self) -> str:
         return f"Nested({self.scheme!r})"
