@@ -96,7 +96,8 @@ class ClusterNumberDisplay:
 class ResolutionDisplay:
     """Plot of the stability at each resolution, for the data and for null data.
 
-    The numbers above the dots are the numbers of clusters. Filled dots are more stable than chance.
+    The numbers above the dots are the numbers of clusters. Filled dots are more stable than chance,
+    with few weak items.
 
     Parameters
     ----------
@@ -171,7 +172,7 @@ class ResolutionDisplay:
         ax.plot(x[hollow], self.measured[hollow], "o", **look)
         for at, (value, number) in enumerate(zip(self.measured, self.n_clusters, strict=True)):
             ax.annotate(
-                str(number), (at, value), xytext=(0, 9), textcoords="offset points", ha="center"
+                str(number), (at, value), xytext=(0, 11), textcoords="offset points", ha="center"
             )
         ax.set(xlabel="resolution", ylabel=self.title, ylim=(-0.05, 1.12))
         ax.set(xlim=(-0.5, x.size - 0.5), yticks=np.linspace(0, 1, 6))
