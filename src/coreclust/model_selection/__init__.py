@@ -2,12 +2,15 @@
 
 from coreclust.model_selection._comparison import AlgorithmComparison, compare_algorithms
 from coreclust.model_selection._number import ClusterNumber, select_n_clusters
+from coreclust.model_selection._resolution import ClusterResolution, select_resolution
 from coreclust.model_selection._sources import instability_sources
 
 __all__ = [
     "AlgorithmComparison",
     "ClusterNumber",
+    "ClusterResolution",
     "compare_algorithms",
     "instability_sources",
     "select_n_clusters",
+    "select_resolution",
 ]

@@ -234,7 +234,7 @@ def select_n_clusters(
     data = check_array(X, dtype=np.float64, ensure_min_samples=3)
     ks = _check_range(k_range)
     _check_settings(criterion, null, n_nulls, level, max_weak, max_items)
-    scheme = _check_scheme(resampling)
+    scheme = check_scheme(resampling)
     entropy = draw_entropy(random_state)
     items = _some(data, max_items, entropy)
     if ks[-1] >= len(items):
@@ -339,7 +339,8 @@ def _check_settings(
         check_count(max_items, "max_items", 10)
 
 
-def _check_scheme(resampling: Any) -> Scheme:
+def check_scheme(resampling: Any) -> Scheme:
+    """Return the scheme; raise if it cannot be used on null data."""
     scheme = check_resampling(resampling)
     if scheme.draws != "rows":
         raise ValueError(

@@ -4,7 +4,11 @@ from coreclust.plotting._alpha_path import AlphaPathDisplay
 from coreclust.plotting._bars import ClusterSizesDisplay
 from coreclust.plotting._heatmap import CooccurrenceDisplay
 from coreclust.plotting._scatter import CoreClusterDisplay
-from coreclust.plotting._selection import ClusterNumberDisplay, ComparisonDisplay
+from coreclust.plotting._selection import (
+    ClusterNumberDisplay,
+    ComparisonDisplay,
+    ResolutionDisplay,
+)
 from coreclust.plotting._strength import StrengthDisplay
 
 __all__ = [
@@ -14,5 +18,6 @@ __all__ = [
     "ComparisonDisplay",
     "CooccurrenceDisplay",
     "CoreClusterDisplay",
+    "ResolutionDisplay",
     "StrengthDisplay",
 ]
