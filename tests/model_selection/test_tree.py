@@ -116,8 +116,16 @@ def test_the_changes_are_told_in_words():
     assert core_tree([2, 3, 4.5], labels).sentences() == [
         "From 2 to 3, core 0 splits into cores 0 and 3.",
         "From 2 to 3, cores 1 and 2 merge into core 1.",
-        "From 2 to 3, core 4 emerges from weak items.",
-        "From 3 to 4.5, the items of core 4 become weak.",
+        "From 2 to 3, core 4 is new.",
+        "From 3 to 4.5, core 4 dissolves.",
+    ]
+
+
+def test_several_new_and_lost_cores_are_told_in_one_sentence():
+    labels = [[0, 1, 2, -1, -1], [-1, -1, -1, 0, 1]]
+    assert core_tree([2, 3], labels).sentences() == [
+        "From 2 to 3, cores 0, 1 and 2 dissolve.",
+        "From 2 to 3, cores 0 and 1 are new.",
     ]
 
 

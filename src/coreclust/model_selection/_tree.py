@@ -105,20 +105,25 @@ class CoreTree:
         >>> tree.sentences()
         ['From 2 to 3, core 0 splits into cores 0 and 2.']
         """
-        words = {
-            "split": "{before} splits into {after}",
-            "merge": "{before} merge into {after}",
-            "dissolve": "the items of {before} become weak",
-            "emerge": "{after} emerges from weak items",
-        }
-        return [
-            f"From {row['from_level']:g} to {row['to_level']:g}, "
-            + words[row["change"]].format(
-                before=_cores(row["from_clusters"]), after=_cores(row["to_clusters"])
-            )
-            + "."
-            for row in self.changes(min_share=min_share).to_dict("records")
-        ]
+        changes = self.changes(min_share=min_share)
+        sentences = []
+        for start, end in pairwise(self.levels):
+            step = changes[(changes["from_level"] == start) & (changes["to_level"] == end)]
+            rows = step.to_dict("records")
+            told = [
+                f"{_cores(row['from_clusters'])} {verb} into {_cores(row['to_clusters'])}"
+                for change, verb in (("split", "splits"), ("merge", "merge"))
+                for row in rows
+                if row["change"] == change
+            ]
+            lost = [c for row in rows if row["change"] == "dissolve" for c in row["from_clusters"]]
+            new = [c for row in rows if row["change"] == "emerge" for c in row["to_clusters"]]
+            if lost:
+                told.append(f"{_cores(lost)} dissolve{'s' * (len(lost) == 1)}")
+            if new:
+                told.append(f"{_cores(new)} {'is' if len(new) == 1 else 'are'} new")
+            sentences += [f"From {start:g} to {end:g}, {text}." for text in told]
+        return sentences
 
     def _changes_of(self, start: Any, end: Any, least: float) -> Iterable[tuple[Any, ...]]:
         """Yield the changes between two levels, as rows of a table."""
@@ -288,6 +293,6 @@ def _cores(clusters: list[int]) -> str:
     >>> _cores([3]), _cores([0, 2]), _cores([0, 1, 4])
     ('core 3', 'cores 0 and 2', 'cores 0, 1 and 4')
     """
-    if len(clusters) < 2:
-        return f"core {clusters[0]}" if clusters else "no core"
+    if len(clusters) == 1:
+        return f"core {clusters[0]}"
     return f"cores {', '.join(map(str, clusters[:-1]))} and {clusters[-1]}"

@@ -6,6 +6,7 @@ from coreclust.plotting._heatmap import CooccurrenceDisplay
 from coreclust.plotting._scatter import CoreClusterDisplay
 from coreclust.plotting._selection import ClusterNumberDisplay, ComparisonDisplay
 from coreclust.plotting._strength import StrengthDisplay
+from coreclust.plotting._tree import CoreTreeDisplay
 
 __all__ = [
     "AlphaPathDisplay",
@@ -14,5 +15,6 @@ __all__ = [
     "ComparisonDisplay",
     "CooccurrenceDisplay",
     "CoreClusterDisplay",
+    "CoreTreeDisplay",
     "StrengthDisplay",
 ]
