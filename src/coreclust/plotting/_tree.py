@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -153,7 +154,7 @@ class CoreTreeDisplay:
                 borderaxespad=0.2,
             )
         if colors.are_known:
-            bar = ax.get_figure().colorbar(colors.scale(), ax=ax, shrink=0.7, pad=0.02)
+            bar = ax.get_figure().colorbar(colors.scale, ax=ax, shrink=0.7, pad=0.02)
             bar.set_label("mean strength of the items")
             bar.outline.set_visible(False)
 
@@ -174,10 +175,11 @@ class StrengthColors:
 
         if math.isnan(strength):
             return PLAIN_COLOR
-        return str(to_hex(self.scale().to_rgba(strength)))
+        return str(to_hex(self.scale.to_rgba(strength)))
 
+    @cached_property
     def scale(self) -> Any:
-        """Return the colors as a mappable of matplotlib."""
+        """The colors as a mappable of matplotlib."""
         import matplotlib as mpl
         from matplotlib.cm import ScalarMappable
         from matplotlib.colors import ListedColormap, Normalize
