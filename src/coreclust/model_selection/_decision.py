@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from coreclust._utils.text import percent
+from coreclust._utils.text import p_text, percent
 
 
 def gains(
@@ -68,21 +68,6 @@ def _lead(gain: NDArray[np.float64]) -> NDArray[np.float64]:
 def _log_odds(share: NDArray[np.float64], n_items: int) -> NDArray[np.float64]:
     count = n_items * share
     return np.log((count + 0.5) / (n_items - count + 0.5))
-
-
-def p_text(p: float, level: float) -> str:
-    """Return a p-value, with enough digits to see on which side of the level it is.
-
-    >>> p_text(0.0104, 0.01), p_text(0.24, 0.01), p_text(1e-5, 0.01)
-    ('= 0.0104', '= 0.24', '< 0.001')
-    """
-    if p < 0.001 <= level:
-        return "< 0.001"
-    for digits in range(2, 18):
-        text = f"{p:.{digits}g}"
-        if (float(text) <= level) == (p <= level):
-            break
-    return f"= {text}"
 
 
 def decide(

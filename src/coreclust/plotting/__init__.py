@@ -10,6 +10,7 @@ from coreclust.plotting._selection import (
     ResolutionDisplay,
 )
 from coreclust.plotting._strength import StrengthDisplay
+from coreclust.plotting._tree import CoreTreeDisplay
 
 __all__ = [
     "AlphaPathDisplay",
@@ -18,6 +19,7 @@ __all__ = [
     "ComparisonDisplay",
     "CooccurrenceDisplay",
     "CoreClusterDisplay",
+    "CoreTreeDisplay",
     "ResolutionDisplay",
     "StrengthDisplay",
 ]
