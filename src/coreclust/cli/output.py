@@ -47,10 +47,10 @@ def folder_for(arguments: argparse.Namespace, names: Iterable[str]) -> Path | No
     return out
 
 
-def make_folder(out: Path, names: Iterable[str]) -> None:
+def make_folder(out: Path, names: Iterable[str], *, option: str = "--out") -> None:
     """Create a folder, and raise if files with these names cannot be written to it."""
     if out.exists() and not out.is_dir():
-        raise InputError(f"{out} is a file; name a folder with --out.")
+        raise InputError(f"{out} is a file; name a folder with {option}.")
     try:
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=out):
@@ -58,11 +58,11 @@ def make_folder(out: Path, names: Iterable[str]) -> None:
     except OSError as error:
         raise InputError(
             f"{out} cannot be written to ({error.strerror or error}); name another folder with "
-            "--out."
+            f"{option}."
         ) from error
     for name in names:
         if (out / name).is_dir():
-            raise InputError(f"{out / name} is a folder; name another folder with --out.")
+            raise InputError(f"{out / name} is a folder; name another folder with {option}.")
 
 
 def remove_old(out: Path, names: Iterable[str], answer: str) -> None:
