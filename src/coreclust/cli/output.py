@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from coreclust import __version__
 from coreclust._utils.files import write_bytes, write_whole
-from coreclust._utils.text import cell_text, numeric_columns, one_line, text_table
+from coreclust._utils.text import cell_text, numeric_columns, one_line, printable, text_table
 from coreclust.cli.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ def notice(arguments: argparse.Namespace, text: str) -> None:
     """Print a notice on standard error, unless --quiet."""
     if not arguments.quiet:
         print(f"coreclust: {one_line(text)}", file=sys.stderr)
+
+
+def print_line(text: str) -> None:
+    """Print a line about files, whose names may hold characters that control a terminal."""
+    print(printable(text))
 
 
 def folder_for(arguments: argparse.Namespace, names: Iterable[str]) -> Path | None:
@@ -223,8 +228,8 @@ def _csv_name(name: str, table: str) -> str:
 def print_files(arguments: argparse.Namespace, files: dict[str, Path]) -> None:
     """Print the files of a run and the command that repeats it."""
     for what, path in files.items():
-        print(f"{what}: {path}")
-    print(f"Repeat: {command_of(arguments)}")
+        print_line(f"{what}: {path}")
+    print_line(f"Repeat: {command_of(arguments)}")
 
 
 def save_figure(figure: Any, path: Path) -> None:

@@ -165,7 +165,7 @@ def _run(arguments: argparse.Namespace) -> None:
     print(f"{number.reason}\n")
     output.print_files(arguments, files)
     if number.stable:
-        print(f"Next: {_next_step(arguments, number)}")
+        output.print_line(f"Next: {_next_step(arguments, number)}")
 
 
 def _next_step(arguments: argparse.Namespace, number: ClusterNumber) -> str:
