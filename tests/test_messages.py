@@ -2,16 +2,20 @@
 
 import re
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csc_array, csr_array
 from sklearn.cluster import AffinityPropagation, AgglomerativeClustering
+from sklearn.cluster import KMeans as SklearnKMeans
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 from coreclust import CoreClustering, LabelEnsemble, core_clusters, maximum_clique
@@ -96,11 +100,30 @@ def test_items_without_a_class(missing, classes):
     )
 
 
+def test_a_list_of_words_with_a_hole_has_no_class_nan():
+    y = ["a", "b"] * 15
+    y[3] = np.nan
+    assert message(ValueError, lambda: fit(X, y, SVC())).startswith(
+        "y must hold a class for each item, got nan for item 3;"
+    )
+
+
+def test_masked_classes():
+    y = np.ma.masked_array([0, 1] * 15, [0] * 28 + [1, 1])
+    assert message(ValueError, lambda: fit(X, y, SVC())).startswith(
+        "y must hold a class for each item, got a mask for item 28, and 1 more; leave out"
+    )
+    fit(X, np.ma.masked_array([0, 1] * 15), SVC())  # nothing is masked
+
+
 def test_a_report_to_a_folder(tmp_path):
     cc = fit(X)
     assert message(ValueError, lambda: cc.to_html(tmp_path)) == (
         f"path must be a file, such as {str(tmp_path / 'report.html')!r}, got the folder "
         f"{str(tmp_path)!r}."
+    )
+    assert message(TypeError, lambda: cc.to_html(None)) == (
+        "path must be the name of a file, such as 'report.html', got None."
     )
     assert f"create {str(tmp_path / 'new')!r} first." in message(
         ValueError, lambda: cc.to_html(tmp_path / "new" / "report.html")
@@ -146,6 +169,44 @@ class TestValues:
             text = message(TypeError, lambda data=data: fit(data))
             assert "column 'when' holds dates or durations" in text
 
+    def test_where_a_value_of_a_sparse_matrix_is_not_finite(self):
+        wrong = np.where(X > 0, X, 0)
+        wrong[[9, 4], [0, 2]] = np.nan, np.inf
+        for kind in (csr_array, csc_array, coo_array):
+            text = message(ValueError, lambda k=kind: fit(k(wrong), estimator=SklearnKMeans(3)))
+            assert text.startswith("Input X contains infinity at item 4, feature 2, and 1 more;")
+
+    @pytest.mark.parametrize("as_frame", [False, True])
+    def test_where_a_pipeline_met_a_hole(self, as_frame):
+        wrong = X.copy()
+        wrong[4, 2] = np.nan
+        data = pd.DataFrame(wrong, columns=["a", "b", "c"]) if as_frame else wrong
+        steps = StandardScaler(), KMeans(3, n_init=1)
+        text = message(ValueError, lambda: fit(data, estimator=make_pipeline(*steps)))
+        name = " ('c')" * as_frame
+        assert text.startswith(f"Input X contains NaN at item 4, feature 2{name}; fill in")
+        fit(data, estimator=make_pipeline(SimpleImputer(), *steps))  # which fills it in
+
+    def test_other_errors_of_a_pipeline_are_its_own(self):
+        frame = pd.DataFrame({"a": X[:, 0], "b": ["x"] * 30})
+        pipeline = make_pipeline(StandardScaler(), KMeans(3, n_init=1))
+        assert "could not convert string" in message(
+            ValueError, lambda: fit(frame, estimator=pipeline)
+        )
+        holes = pd.DataFrame({"a": [np.nan] * 30, "b": ["x"] * 30})
+        encoded = make_pipeline(
+            make_column_transformer((OneHotEncoder(), ["b"]), remainder="passthrough"), KMeans(3)
+        )
+        assert "NaN" in message(ValueError, lambda: fit(holes, estimator=encoded))
+
+    def test_where_a_new_item_is_not_finite(self):
+        cc = CoreClustering(KMeans(3), n_resamples=20, keep_models=True, random_state=0).fit(X)
+        wrong = X.copy()
+        wrong[7, 1] = np.nan
+        assert message(ValueError, lambda: cc.predict(wrong)).startswith(
+            "Input X contains NaN at item 7, feature 1; fill in"
+        )
+
 
 def test_a_list_of_edges_is_not_a_matrix():
     for edges in ([(0, 1), (1, 2)], [(0, 1), (1, 0)], [(0, 1), (1, 2), (0, 2)], {(0, 1)}):
@@ -153,8 +214,28 @@ def test_a_list_of_edges_is_not_a_matrix():
         assert "must be a square matrix, got a list of pairs; for a list of edges" in text
     text = message(ValueError, lambda: maximum_clique(np.array([[0, 1], [1, 2], [0, 2]])))
     assert "got an array of shape (3, 2); for a list of edges" in text
+    for two in ([[0, 1], [1, 2]], np.array([[3, 1], [1, 2]]), pd.DataFrame([[0, 2], [2, 1]])):
+        text = message(ValueError, lambda two=two: maximum_clique(two))
+        assert "got what looks like two edges; for a list of edges" in text
     assert maximum_clique([[0, 1], [1, 0]]).tolist() == [0, 1]
+    assert maximum_clique([[1.0, 0.2], [0.2, 1.0]]).tolist() == [0, 1]
+    assert maximum_clique(pd.DataFrame([[1, 1], [1, 1]])).tolist() == [0, 1]
     assert maximum_clique(csr_array(np.ones((2, 2)))).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("graph", "words"),
+    [
+        (nx.path_graph(3), "got Graph; pass networkx.to_numpy_array of it."),
+        ({0: [1], 1: [0]}, "got dict."),
+        (None, "got NoneType."),
+        ("01", "got str."),
+        ((edge for edge in [(0, 1)]), "got generator."),
+    ],
+)
+def test_a_graph_of_another_kind_is_named(graph, words):
+    text = message(TypeError, lambda: maximum_clique(graph))
+    assert text == f"adjacency must be a square matrix, {words}"
 
 
 @pytest.mark.parametrize("clusterer", [KMeans, HierarchicalClustering, TrimmedKMeans, TClust])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coreclust._utils.compat import number_of_items
+from coreclust._utils.validation import refuse_not_finite
 from coreclust.evidence._counting import agreement_with
 from coreclust.evidence._ensemble import LabelEnsemble
 
@@ -76,7 +77,8 @@ def _label_new(fitted: CoreClustering, X: Any) -> NDArray[np.int64]:
     if fitted.engine_ == "generic":
         items = validate_data(fitted, X, reset=False, skip_check_array=True)
     else:
-        items = validate_data(fitted, X, reset=False, dtype=np.float64)
+        items = validate_data(fitted, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        refuse_not_finite(X, items)
     labels = np.empty((number_of_items(items), len(fitted._models)), dtype=np.int64)
     for b, model in enumerate(fitted._models):
         labels[:, b] = model.label(items)

@@ -20,6 +20,7 @@ from coreclust._sampling.native import BatchEngine, batch_engine, dataset_labele
 from coreclust._sampling.pairs import resample_pairs
 from coreclust._sampling.problem import Problem, is_nested, most_resamples
 from coreclust._sampling.runner import label_resamples, report_dropped, report_redrawn
+from coreclust._sampling.values import place_not_finite
 from coreclust.evidence._nested import NestedEnsemble
 from coreclust.evidence._protocol import Evidence
 
@@ -95,7 +96,11 @@ def cluster_reference(
 ) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
     """Cluster the data as given; warn if the resamples of many draws will take long."""
     begin = time.monotonic()
-    found = problem.reference(entropy)
+    try:
+        found = problem.reference(entropy)
+    except ValueError as error:
+        place_not_finite(problem.items, error)
+        raise
     minutes = (time.monotonic() - begin) * most_resamples(meta) / 60
     if is_nested(meta) and engine is None and minutes > _LONG:
         warnings.warn(

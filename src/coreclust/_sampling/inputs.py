@@ -17,13 +17,12 @@ from coreclust._sampling.values import (
     refuse_dates,
     refuse_masked,
     refuse_missing_classes,
-    refuse_not_finite,
 )
 from coreclust._utils.blocks import BlockedItems, check_blocked, is_dask_array
 from coreclust._utils.compat import number_of_items
 from coreclust._utils.frames import is_pandas_frame, is_polars_frame
 from coreclust._utils.normal import stretch
-from coreclust._utils.validation import encode_labels
+from coreclust._utils.validation import encode_labels, refuse_not_finite
 from coreclust.evidence._bounds import least_estimated
 from coreclust.resampling import Scheme
 
@@ -77,8 +76,8 @@ def check_classes(y: Any, X: Any, function: ClusteringFunction) -> Any:
             "CoreClustering requires y to be passed, but the target y is None: "
             f"{type(function.estimator).__name__} is a classifier."
         )
-    y = column_or_1d(y, warn=True)
     refuse_missing_classes(y)
+    y = column_or_1d(y, warn=True)
     if len(y) != number_of_items(X):
         raise ValueError(
             f"y must hold a class for each of the {number_of_items(X)} items of X, got {len(y)}."
@@ -317,7 +316,7 @@ def _check_numbers(meta: Any, X: Any, estimator: Any) -> Any:
             X,
             accept_sparse=["csr"] if tags.sparse else False,
             dtype="numeric" if numeric else None,
-            ensure_all_finite=False if numeric and not issparse(X) else not tags.allow_nan,
+            ensure_all_finite=False if numeric else not tags.allow_nan,
             ensure_min_samples=2,
         )
         # scikit-learn lets the object array of a polars frame pass as numeric.
@@ -329,7 +328,7 @@ def _check_numbers(meta: Any, X: Any, estimator: Any) -> Any:
             f"X must hold numbers for {type(estimator).__name__}, but it also holds other types "
             f"({error}); convert or encode them, or pass a callable as estimator."
         ) from error
-    if numeric and not issparse(checked) and not tags.allow_nan:
+    if numeric and not tags.allow_nan:
         refuse_not_finite(X, checked)
     return checked
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from coreclust._utils.validation import missing_labels
+from coreclust._utils.validation import missing_labels, refuse_not_finite
 
 _CHUNK = 1 << 24  # bytes of distances that are compared at once
 _TOLERANCE = 1e-6  # relative difference of two distances that is rounding
@@ -41,31 +40,20 @@ def refuse_dates(X: Any) -> None:
         )
 
 
-def refuse_not_finite(X: Any, array: NDArray[Any]) -> None:
-    """Raise if an array holds NaN or infinity; X is what the user passed."""
-    if array.ndim != 2 or array.dtype.kind != "f":
-        return
-    wrong = np.argwhere(~np.isfinite(array))
-    if not len(wrong):
-        return
-    item, feature = wrong[0]
-    name = f" ({X.columns[feature]!r})" if hasattr(X, "columns") else ""
-    what = "NaN" if np.isnan(array[item, feature]) else "infinity"
-    more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-    raise ValueError(
-        f"Input X contains {what} at item {item}, feature {feature}{name}{more}; fill in what is "
-        "missing (see sklearn.impute), or leave out the items."
-    )
-
-
-def refuse_missing_classes(y: NDArray[Any]) -> None:
-    """Raise if an item has no class."""
-    missing = np.flatnonzero(missing_labels(y))
-    if missing.size:
-        more = f", and {missing.size - 1} more" if missing.size > 1 else ""
+def refuse_missing_classes(y: Any) -> None:
+    """Raise if an item has no class; y is what the user passed."""
+    # A list goes through objects: numpy would turn a NaN among strings into a string.
+    classes = np.asarray(y) if hasattr(y, "dtype") else np.asarray(y, dtype=object)
+    missing = missing_labels(classes)
+    if isinstance(y, np.ma.MaskedArray):
+        missing |= np.ma.getmaskarray(y)
+    where = np.flatnonzero(missing)
+    if where.size:
+        more = f", and {where.size - 1} more" if where.size > 1 else ""
+        found = "a mask" if isinstance(y, np.ma.MaskedArray) else classes.flat[where[0]]
         raise ValueError(
-            f"y must hold a class for each item, got {y[missing[0]]!s} "
-            f"for item {missing[0]}{more}; leave out the items without a class."
+            f"y must hold a class for each item, got {found!s} for item {where[0]}{more}; leave "
+            "out the items without a class."
         )
 
 
@@ -87,6 +75,21 @@ def refuse_asymmetric(X: Any, estimator: Any) -> None:
                 f"{begin + i} to {j} it has {there[i, j]:.6g}, and back {back[i, j]:.6g}; pass, "
                 "for instance, (X + X.T) / 2."
             )
+
+
+def place_not_finite(items: Any, error: ValueError) -> None:
+    """Raise with the place of NaN or infinity if a composed estimator refused the items for it.
+
+    Such an estimator, for instance a Pipeline, may also accept them, so that they are not refused
+    before.
+    """
+    if not any(word in str(error) for word in ("NaN", "infinity")):
+        return
+    try:
+        array = items if issparse(items) else np.asarray(items, dtype=np.float64)
+    except (ValueError, TypeError):  # not all are numbers
+        return
+    refuse_not_finite(items, array)
 
 
 def _is_date(dtype: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from coreclust._utils.constants import NOISE, NOISE_RULES
 
@@ -46,6 +47,29 @@ def check_seed(random_state: Any) -> None:
         raise ValueError(
             f"random_state must be None, a RandomState or an int, 0 or more, got {random_state!r}."
         )
+
+
+def refuse_not_finite(X: Any, array: Any) -> None:
+    """Raise if an array or sparse matrix holds NaN or infinity; X is what the user passed."""
+    if array.ndim != 2 or array.dtype.kind != "f":
+        return
+    if issparse(array):
+        array = array.tocsr()
+        entries = array.tocoo()
+        wrong = np.column_stack([entries.row, entries.col])[~np.isfinite(entries.data)]
+        wrong = wrong[np.lexsort((wrong[:, 1], wrong[:, 0]))]
+    else:
+        wrong = np.argwhere(~np.isfinite(array))
+    if not len(wrong):
+        return
+    item, feature = wrong[0]
+    name = f" ({X.columns[feature]!r})" if hasattr(X, "columns") else ""
+    what = "NaN" if np.isnan(array[item, feature]) else "infinity"
+    more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+    raise ValueError(
+        f"Input X contains {what} at item {item}, feature {feature}{name}{more}; fill in what is "
+        "missing (see sklearn.impute), or leave out the items."
+    )
 
 
 def encode_labels(

@@ -74,7 +74,13 @@ def _check_adjacency(adjacency: Any) -> Any:
     if not issparse(adjacency):
         if _is_list_of_pairs(adjacency):
             raise TypeError(_EDGES.format("a list of pairs"))
+        if not isinstance(adjacency, (list, tuple)) and not hasattr(adjacency, "__array__"):
+            kind = type(adjacency).__name__
+            graph = "; pass networkx.to_numpy_array of it" if hasattr(adjacency, "edges") else ""
+            raise TypeError(f"adjacency must be a square matrix, got {kind}{graph}.")
         adjacency = np.asarray(adjacency)
+        if adjacency.shape == (2, 2) and adjacency.dtype.kind in "iu" and adjacency.max() > 1:
+            raise ValueError(_EDGES.format("what looks like two edges"))
     if adjacency.ndim == 2 and adjacency.shape[1] == 2 != adjacency.shape[0]:
         raise ValueError(_EDGES.format(f"an array of shape {adjacency.shape}"))
     if adjacency.ndim != 2 or adjacency.shape[0] != adjacency.shape[1]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 import platform
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,6 +98,23 @@ def _plain(value: Any) -> str | int | float:
     if isinstance(value, numbers.Real) and math.isfinite(value):
         return float(value)
     return clean(str(value))
+
+
+def check_page_path(path: Any, example: str) -> None:
+    """Raise unless a page can be written to a path; `example` is a name of a file."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path must be the name of a file, such as {example!r}, got {path!r}.")
+    target = Path(path)
+    if target.is_dir():
+        raise ValueError(
+            f"path must be a file, such as {str(target / example)!r}, got the folder "
+            f"{str(target)!r}."
+        )
+    if not target.parent.is_dir():
+        raise ValueError(
+            f"path must be in a folder that exists, got {str(target)!r}; create "
+            f"{str(target.parent)!r} first."
+        )
 
 
 def clean(text: str) -> str:

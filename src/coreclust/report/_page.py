@@ -8,7 +8,6 @@ import json
 import os
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -61,17 +60,7 @@ def write_report(
     >>> cc = CoreClustering(KMeans(3), n_resamples=50, random_state=0).fit(X)
     >>> write_report(cc, Path(mkdtemp()) / "report.html", X)
     """
-    target = Path(path)
-    if target.is_dir():
-        raise ValueError(
-            f"path must be a file, such as {str(target / 'report.html')!r}, got the folder "
-            f"{str(target)!r}."
-        )
-    if not target.parent.is_dir():
-        raise ValueError(
-            f"path must be in a folder that exists, got {str(target)!r}; create "
-            f"{str(target.parent)!r} first."
-        )
+    content.check_page_path(path, "report.html")
     page = report_html(fitted, X, ids=ids, title=title, positions=positions).encode()
     write_whole(path, lambda file: file.write(page))
 

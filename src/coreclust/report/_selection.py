@@ -8,7 +8,6 @@ import platform
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from coreclust._utils.text import p_text, shorten
 from coreclust.plotting._selection import ClusterNumberDisplay
 from coreclust.plotting._tree import NODE_WIDTH, StrengthColors, outline
 from coreclust.plotting._tree_layout import Band, Box, TreeLayout, lay_out_tree
-from coreclust.report._content import clean
+from coreclust.report._content import check_page_path, clean
 from coreclust.report._page import _asset, _hash, _trusted
 
 if TYPE_CHECKING:
@@ -58,8 +57,7 @@ def write_selection_report(
 
     Examples
     --------
-    >>> from pathlib import Path
-    >>> from tempfile import mkdtemp
+    >>>     >>> from tempfile import mkdtemp
     >>> from sklearn.datasets import load_iris
     >>> from coreclust.model_selection import select_n_clusters
     >>> from coreclust.report import write_selection_report
@@ -67,17 +65,7 @@ def write_selection_report(
     >>> number = select_n_clusters(None, X, [2, 3], n_nulls=3, n_resamples=50, random_state=0)
     >>> write_selection_report(number, Path(mkdtemp()) / "selection.html")
     """
-    target = Path(path)
-    if target.is_dir():
-        raise ValueError(
-            f"path must be a file, such as {str(target / 'selection.html')!r}, got the folder "
-            f"{str(target)!r}."
-        )
-    if not target.parent.is_dir():
-        raise ValueError(
-            f"path must be in a folder that exists, got {str(target)!r}; create "
-            f"{str(target.parent)!r} first."
-        )
+    check_page_path(path, "selection.html")
     page = selection_html(number, title=title, made=made, next_step=next_step).encode()
     write_whole(path, lambda file: file.write(page))
 
