@@ -1,4 +1,4 @@
-"""A hundred odd or broken tables, each with the answer or the message that it gets."""
+"""More than a hundred odd or broken tables, each with the answer or the message that it gets."""
 
 # ruff: noqa: E501 - messages are easier to find on one line
 
@@ -726,6 +726,499 @@ TABLES = [
         '{"x": [1, 2], "y": [3, 4]}\n',
         {},
         "{file} is a JSON file, but a table such as a CSV file is needed.",
+    ),
+    # what else people have
+    (
+        "a totals row",
+        "name,x,y\na,1,2\nb,3,4\nTotal,4,6\n",
+        {},
+        Read(
+            ["x", "y"],
+            [[1, 2], [3, 4], [4, 6]],
+            notices=[
+                "Skipped columns that hold words (--one-hot turns them into numbers): name.",
+                "The last line, 4, is called 'Total', but it is clustered like any other; delete it if it is not an item.",
+            ],
+        ),
+    ),
+    (
+        "a sum without a name for its column",
+        ",x\na,1\nb,3\nSum,4\n",
+        {},
+        Read(
+            ["x"],
+            [[1], [3], [4]],
+            ids=["a", "b", "Sum"],
+            notices=[
+                "The first column has no name; it is used as the ids of the rows.",
+                "The last line, 4, is called 'Sum', but it is clustered like any other; delete it if it is not an item.",
+            ],
+        ),
+    ),
+    (
+        "a totals row with a hole is left out",
+        "name,x,y\na,1,2\nb,3,4\nTotal,4,\n",
+        {"drop_missing": True},
+        Read(
+            ["x", "y"],
+            [[1, 2], [3, 4]],
+            notices=[
+                "Skipped columns that hold words (--one-hot turns them into numbers): name.",
+                "1 row with missing or infinite values left out: line 4.",
+            ],
+        ),
+    ),
+    (
+        "a table of Markdown",
+        "| x | y |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n",
+        {},
+        "{file}: column x holds numbers except in 1 cell, first '---' in line 2; fix the file, declare the code with --missing, or --drop the column.",
+    ),
+    (
+        "a comment between rows",
+        "x,y\n1,2\n# note\n3,4\n",
+        {},
+        "{file}: line 3 has 1 cell and the header has 2, separated by ','; fix the file or set --separator.",
+    ),
+    (
+        "columns of fixed width",
+        "name   x    y\nann  1.5  2\nbob  2.5  3\n",
+        {},
+        Read(
+            ["x", "y"],
+            [[1.5, 2], [2.5, 3]],
+            notices=["Skipped columns that hold words (--one-hot turns them into numbers): name."],
+        ),
+    ),
+    (
+        "fractions",
+        "x,y\n1/2,1\n3/4,2\n",
+        {},
+        Read(
+            ["y"],
+            [[1], [2]],
+            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+        ),
+    ),
+    (
+        "below a limit of detection",
+        "x,y\n<0.1,1\n5,2\n6,3\n7,5\n",
+        {},
+        "{file}: column x holds numbers except in 1 cell, first '<0.1' in line 2; fix the file, declare the code with --missing, or --drop the column.",
+    ),
+    (
+        "negative numbers in parentheses",
+        "x,y\n(5),1\n7,2\n(3.5),4\n",
+        {},
+        Read(
+            ["x", "y"],
+            [[-5, 1], [7, 2], [-3.5, 4]],
+            notices=["Read with negative numbers in parentheses: x."],
+        ),
+    ),
+    (
+        "negative dollars in parentheses",
+        'x,y\n"($1,200.50)",1\n$7,2\n',
+        {},
+        Read(
+            ["x", "y"],
+            [[-1200.5, 1], [7, 2]],
+            notices=["Read with negative numbers in parentheses and a comma between thousands: x."],
+        ),
+    ),
+    (
+        "numbers of footnotes",
+        "x,y\n5 (1),1\n7 (2),2\n",
+        {},
+        Read(
+            ["y"],
+            [[1], [2]],
+            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+        ),
+    ),
+    (
+        "thousands as in India",
+        'x,y\n"1,23,456",1\n"2,34,567",2\n',
+        {},
+        Read(
+            ["x", "y"],
+            [[123456, 1], [234567, 2]],
+            notices=["Read with a comma between thousands: x."],
+        ),
+    ),
+    (
+        "blanks between thousands",
+        "x;y\n1 234;1\n25 678;2\n7;4\n",
+        {},
+        Read(
+            ["x", "y"],
+            [[1234, 1], [25678, 2], [7, 4]],
+            notices=["Read with a blank between thousands: x."],
+        ),
+    ),
+    (
+        "blanks between thousands and decimal commas",
+        "x;y\n1 234,5;1\n5 678,25;2\n",
+        {},
+        Read(
+            ["x", "y"],
+            [[1234.5, 1], [5678.25, 2]],
+            notices=["Read with a blank between thousands and a decimal comma: x."],
+        ),
+    ),
+    (
+        "euros with blanks",
+        "x;y\n1 234,50 €;1\n5 678,25 €;2\n",
+        {},
+        Read(
+            ["x", "y"],
+            [[1234.5, 1], [5678.25, 2]],
+            notices=[
+                "Read with a currency sign and a blank between thousands and a decimal comma: x."
+            ],
+        ),
+    ),
+    (
+        "groups of digits that are no thousands",
+        "x;y\n12 34;1\n56 78;2\n",
+        {},
+        Read(
+            ["y"],
+            [[1], [2]],
+            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+        ),
+    ),
+    (
+        "exponents of Fortran",
+        "x,y\n1.5D+03,1\n2.5D+03,2\n",
+        {},
+        Read(
+            ["y"],
+            [[1], [2]],
+            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+        ),
+    ),
+    ("an en dash as minus", "x,y\n\u20135,1\n7,2\n", {}, Read(["x", "y"], [[-5, 1], [7, 2]])),
+    (
+        "ranges",
+        "x,y\n3\u20135,1\n4\u20137,2\n",
+        {},
+        Read(
+            ["y"],
+            [[1], [2]],
+            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+        ),
+    ),
+    (
+        "digits of other scripts",
+        "x,y\n\u0661\u0662,1\n\uff13\uff14,2\n",
+        {},
+        Read(["x", "y"], [[12, 1], [34, 2]]),
+    ),
+    (
+        "a blank of no width",
+        "x,y\n\u200b5,1\n7,2\n8,3\n",
+        {},
+        "{file}: column x holds numbers except in 1 cell, first '\\u200b5' in line 2; fix the file, declare the code with --missing, or --drop the column.",
+    ),
+    (
+        "single quotation marks",
+        "'x','y'\n'1','2'\n'3','4'\n",
+        {},
+        "{file} has no column of numbers left to cluster; its columns are 'x', 'y', and 'x' holds \"'1'\" in line 2.",
+    ),
+    (
+        "numbers as formulas of Excel",
+        'x,y\n="1",2\n="3",4\n',
+        {},
+        Read(
+            ["y"],
+            [[2], [4]],
+            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+        ),
+    ),
+    (
+        "errors of Excel",
+        "x,y\n#DIV/0!,2\n3,4\n5,6\n",
+        {},
+        "{file}: column x holds numbers except in 1 cell, first '#DIV/0!' in line 2; fix the file, declare the code with --missing, or --drop the column.",
+    ),
+    (
+        "errors of Excel, declared",
+        "x,y\n#DIV/0!,2\n3,4\n5,6\n",
+        {"missing": ["#DIV/0!"], "drop_missing": True},
+        Read(
+            ["x", "y"],
+            [[3, 4], [5, 6]],
+            ids=["3", "4"],
+            notices=["1 row with missing or infinite values left out: line 2."],
+        ),
+    ),
+    (
+        "dashes for holes",
+        "x,y\n--,2\n3,\u2014\n\u2013,6\n7,8\n9,1\n",
+        {"drop_missing": True},
+        Read(
+            ["x", "y"],
+            [[7, 8], [9, 1]],
+            ids=["5", "6"],
+            notices=["3 rows with missing or infinite values left out: lines 2, 3, 4."],
+        ),
+    ),
+    (
+        "missing values of pandas and Windows",
+        "x,y\n<NA>,2\n-1.#IND,4\n1.#QNAN,6\n#NA,7\n9,1\n",
+        {"drop_missing": True},
+        Read(
+            ["x", "y"],
+            [[9, 1]],
+            ids=["6"],
+            notices=["4 rows with missing or infinite values left out: lines 2, 3, 4, 5."],
+        ),
+    ),
+    (
+        "truth values and numbers",
+        "x,y\nTrue,2\n0,4\n1,6\n",
+        {},
+        "{file}: column x holds numbers except in 1 cell, first 'True' in line 2; fix the file, declare the code with --missing, or --drop the column.",
+    ),
+    (
+        "a hole in words, one-hot",
+        "x,s\n1,M\n2,\n3,F\n",
+        {"one_hot_encode": True},
+        "{file} has 2 missing values in 1 row of 3 (line 3; in s=F, s=M); --drop-missing leaves that row out.",
+    ),
+    (
+        "too many words for one-hot",
+        "x,s\n" + "".join(f"{i % 3},w{i}\n" for i in range(30)),
+        {"one_hot_encode": True},
+        Read(
+            ["x"],
+            [[i % 3] for i in range(30)],
+            notices=["Skipped columns with more than 20 different words: s."],
+        ),
+    ),
+    (
+        "a cell with line breaks",
+        'x,note,y\n1,"a\nb",2\n3,c,4\n',
+        {},
+        Read(
+            ["x", "y"],
+            [[1, 2], [3, 4]],
+            ids=["2", "4"],
+            notices=["Skipped columns that hold words (--one-hot turns them into numbers): note."],
+        ),
+    ),
+    (
+        "inches",
+        'x,name\n1,5" pipe\n2,6" pipe\n3,a\n',
+        {},
+        Read(
+            ["x"],
+            [[1], [2], [3]],
+            notices=["Skipped columns that hold words (--one-hot turns them into numbers): name."],
+        ),
+    ),
+    (
+        "line ends of several kinds",
+        "x,y\r\n1,2\n3,4\r5,6\n",
+        {},
+        Read(["x", "y"], [[1, 2], [3, 4], [5, 6]]),
+    ),
+    ("the end of a DOS file", "x,y\n1,2\n3,4\n\x1a", {}, Read(["x", "y"], [[1, 2], [3, 4]])),
+    (
+        "a zero byte in text",
+        b"x,y\n1,\x00\n3,4\n",
+        {},
+        "{file} is not a text file, but a table such as a CSV file is needed.",
+    ),
+    (
+        "an empty first column",
+        ",x,y\n,1,2\n,3,4\n",
+        {},
+        Read(["x", "y"], [[1, 2], [3, 4]], notices=["Skipped columns without any value: column1."]),
+    ),
+    (
+        "two rows of names",
+        "a,a,b\nx,y,z\n1,2,3\n4,5,6\n7,8,9\n",
+        {},
+        "{file}: column a holds numbers except in 1 cell, first 'x' in line 2; fix the file, declare the code with --missing, or --drop the column.",
+    ),
+    (
+        "many columns with one name",
+        "x,x,x,x,x,x,x\n1,2,3,4,5,6,7\n7,6,5,4,3,2,1\n",
+        {},
+        Read(
+            ["x", "x.2", "x.3", "x.4", "x.5", "x.6", "x.7"],
+            [[1, 2, 3, 4, 5, 6, 7], [7, 6, 5, 4, 3, 2, 1]],
+            notices=[
+                "Several columns have the same name; they are renamed to x.2, x.3, x.4, x.5 and 2 more."
+            ],
+        ),
+    ),
+    (
+        "a separator that is not tried",
+        "x~y\n1~2\n3~4\n",
+        {},
+        "{file} has no column of numbers left to cluster; its columns are x~y, and x~y holds '1~2' in line 2.",
+    ),
+    (
+        "that separator by option",
+        "x~y\n1~2\n3~4\n",
+        {"separator": "~"},
+        Read(["x", "y"], [[1, 2], [3, 4]]),
+    ),
+    (
+        "codes with zeros in front",
+        "zip,x\n01234,1\n10115,2\n07777,8\n",
+        {},
+        Read(
+            ["zip", "x"],
+            [[1234, 1], [10115, 2], [7777, 8]],
+            notices=[
+                "Columns with zeros in front look like codes, but are clustered as numbers (see --drop): zip."
+            ],
+        ),
+    ),
+    (
+        "zeros that are numbers",
+        "x,y\n0,1\n0.5,2\n00.5,3\n",
+        {},
+        Read(
+            ["x", "y"],
+            [[0, 1], [0.5, 2], [0.5, 3]],
+            notices=[
+                "Column y looks like an id, but it is clustered like any other; --id y or --drop y leaves it out."
+            ],
+        ),
+    ),
+    (
+        "telephone numbers",
+        "tel,x\n+49 30 123,1\n+49 30 124,2\n",
+        {},
+        Read(
+            ["x"],
+            [[1], [2]],
+            notices=["Skipped columns that hold words (--one-hot turns them into numbers): tel."],
+        ),
+    ),
+    (
+        "dates with points",
+        "t;x\n01.02.2020;1,5\n02.03.2020;4,5\n",
+        {},
+        Read(
+            ["x"],
+            [[1.5], [4.5]],
+            notices=[
+                "Skipped columns that hold words (--one-hot turns them into numbers): t.",
+                "Read with a decimal comma: x.",
+            ],
+        ),
+    ),
+    (
+        "pairs in one cell",
+        'p,x\n"(1, 2)",1\n"(3, 4)",2\n',
+        {},
+        Read(
+            ["x"],
+            [[1], [2]],
+            notices=["Skipped columns that hold words (--one-hot turns them into numbers): p."],
+        ),
+    ),
+    (
+        "ids that are all missing",
+        "n,x\n,1\n,2\n",
+        {"id_column": "n"},
+        Read(["x"], [[1], [2]], ids=["", ""]),
+    ),
+    (
+        "a column by the number 0",
+        "x,y\n1,2\n3,1\n",
+        {"drop": ["0"]},
+        "--drop 0: there is no such column; the columns are x, y.",
+    ),
+    (
+        "empty lines between rows",
+        "x,y\n\n1,2\n\n,\n3,4\n",
+        {},
+        Read(["x", "y"], [[1, 2], [3, 4]], ids=["3", "6"]),
+    ),
+    ("UTF-32", "x,y\n1,2\n3,4\n".encode("utf-32"), {}, Read(["x", "y"], [[1, 2], [3, 4]])),
+    (
+        "Japanese by option",
+        "\u540d\u524d,y\n1,2\n3,4\n".encode("shift_jis"),
+        {"encoding": "shift_jis"},
+        Read(["名前", "y"], [[1, 2], [3, 4]]),
+    ),
+    (
+        "a code that is no encoding of text",
+        "x,y\n1,2\n",
+        {"encoding": "rot13"},
+        "--encoding rot13 is not known; try utf-8 or cp1252.",
+    ),
+    (
+        "an HTML table",
+        "<table><tr><td>1</td></tr></table>",
+        {},
+        "{file} is a web page, but a table such as a CSV file is needed.",
+    ),
+    (
+        "XML",
+        '<?xml version="1.0"?>\n<a/>\n',
+        {},
+        "{file} is an XML file, but a table such as a CSV file is needed.",
+    ),
+    (
+        "a list of JSON",
+        "[[1, 2],\n [3, 4]]\n",
+        {},
+        "{file} is a JSON file, but a table such as a CSV file is needed.",
+    ),
+    (
+        "lines of JSON",
+        ' {"x": 1}\n{"x": 2}\n',
+        {},
+        "{file} is a JSON file, but a table such as a CSV file is needed.",
+    ),
+    ("names in brackets", "[mm],[kg]\n1,2\n3,4\n", {}, Read(["[mm]", "[kg]"], [[1, 2], [3, 4]])),
+    (
+        "a spreadsheet with a password",
+        b"\xd0\xcf\x11\xe0junk" + "EncryptedPackage".encode("utf-16-le"),
+        {},
+        "{file} is a spreadsheet with a password; save it as .xlsx without one.",
+    ),
+    (
+        "a tar archive",
+        gzip.compress(b"a.csv" + bytes(252) + b"ustar\x0000"),
+        {},
+        "{file} is a tar archive; unpack it, and pass the table in it.",
+    ),
+    (
+        "a 7z archive",
+        b"7z\xbc\xaf'\x1c" + bytes(20),
+        {},
+        "{file} is a 7z archive; unpack it, and pass the table in it.",
+    ),
+    (
+        "an R object",
+        gzip.compress(b"X\n\x00\x00\x00\x03"),
+        {},
+        "{file} is an R object; write the table with write.csv.",
+    ),
+    ("a pickle", b"\x80\x04\x95\x00\x00", {}, "{file} is a Python pickle; write the table as CSV."),
+    ("a Stata file", "<stata_dta><header>", {}, "{file} is a Stata file; save it as CSV."),
+    (
+        "a pointer of Git LFS",
+        "version https://git-lfs.github.com/spec/v1\noid sha256:1f\nsize 9\n",
+        {},
+        "{file} is a pointer of Git LFS to a file; fetch the file with git lfs pull.",
+    ),
+    ("nothing, compressed", gzip.compress(b""), {}, "{file} is empty."),
+    (
+        "compressed twice",
+        gzip.compress(gzip.compress(b"x\n1\n")),
+        {},
+        "{file} is not a text file, but a table such as a CSV file is needed.",
     ),
 ]
 

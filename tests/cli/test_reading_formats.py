@@ -27,9 +27,11 @@ def test_npy(tmp_path, read, error):
         np.save(path, bad, allow_pickle=True)
         with pytest.raises(InputError, match=message):
             read_table(path)
-    np.savez(tmp_path / "a.npz", X=np.zeros((2, 2)))
-    with pytest.raises(InputError, match="several arrays"):
-        read_table(tmp_path / "a.npz")
+    np.savez(tmp_path / "a.npz", X=np.eye(2))
+    assert read_table(tmp_path / "a.npz").X.tolist() == [[1, 0], [0, 1]]
+    np.savez(tmp_path / "b.npz", X=np.eye(2), y=np.zeros(2))
+    with pytest.raises(InputError, match=r"holds 2 arrays \(X, y\); save the one with the data"):
+        read_table(tmp_path / "b.npz")
     assert "numpy can read" in error(b"junk", "x.npy")
 
 
@@ -131,3 +133,51 @@ def test_missing_is_for_text_files(tmp_path):
 @pytest.mark.parametrize("name", ["data.npy", "data.npz"])
 def test_a_damaged_archive_is_one_sentence(error, name):
     assert "not an array of numbers" in error(b"PK\x03\x04" + b"x" * 50, name)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"separator": ";"}, "separator"),
+        ({"encoding": "utf-8"}, "encoding"),
+        ({"header": True}, "header"),
+        ({"header": False}, "no-header"),
+    ],
+)
+def test_options_for_text_are_not_ignored(options, name, tmp_path):
+    np.save(tmp_path / "a.npy", np.eye(3))
+    with pytest.raises(InputError) as caught:
+        read_table(tmp_path / "a.npy", **options)
+    assert str(caught.value) == (
+        f"--{name} is for text files, and {tmp_path / 'a.npy'} is not one; leave it out."
+    )
+
+
+def test_a_hidden_sheet_is_not_the_first(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "lists"
+    book.active.sheet_state = "hidden"
+    sheet = book.create_sheet("data")
+    for row in (["x", "y"], [1, 2], [3, 4]):
+        sheet.append(row)
+    book.active = 1
+    book.save(tmp_path / "a.xlsx")
+    table = read_table(tmp_path / "a.xlsx")
+    assert table.X.tolist() == [[1, 2], [3, 4]]
+    assert table.notices == ["The sheet data is read (--sheet reads another: lists)."]
+
+
+def test_a_cell_far_away_from_the_table(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["x", "y"], [1, 2], [3, 4]):
+        book.active.append(row)
+    book.active["XFD100000"] = "lost"  # filling up to it would take all memory
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(InputError) as caught:
+        read_table(tmp_path / "a.xlsx")
+    assert str(caught.value) == (
+        f"{tmp_path / 'a.xlsx'}: the sheet Sheet reaches to column 16,384 of row 100,000; delete "
+        "the cells far from the table, or save the table as CSV."
+    )

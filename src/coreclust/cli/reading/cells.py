@@ -76,7 +76,7 @@ def table_of(
     columns = distinct_names(names or [""] * width, notices)
     frame = pd.DataFrame(body, index=lines, columns=columns, dtype=object)
     table = RawTable(frame, place, decimal_comma=decimal_comma, notices=notices)
-    if header and not names[0] and width > 1:
+    if header and not names[0] and width > 1 and frame.iloc[:, 0].notna().any():
         table.ids = ["" if value is None else value for value in frame.iloc[:, 0]]
         table.frame, table.first = frame.iloc[:, 1:], 2
         notices.append("The first column has no name; it is used as the ids of the rows.")

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from coreclust.cli.errors import InputError
 from coreclust.cli.reading.cells import LOOKED_AT, Row, table_of
+from coreclust.cli.reading.kinds import other_kind
 from coreclust.cli.reading.raw import RawTable
 from coreclust.cli.reading.source import Source
 from coreclust.cli.reading.values import is_missing, is_number
@@ -20,16 +21,6 @@ _MARKS = {  # UTF-32 before UTF-16, whose mark is the beginning of that of UTF-3
     (codecs.BOM_UTF8,): "utf-8-sig",
     (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE): "utf-32",
     (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE): "utf-16",
-}
-_OTHER_FILES = {
-    b"\xd0\xcf\x11\xe0": "an old spreadsheet; save the sheet as CSV or as .xlsx",
-    b"%PDF": "a PDF file, but a table such as a CSV file is needed",
-    b"\x89PNG": "a picture, but a table such as a CSV file is needed",
-    b"\x89HDF": "an HDF5 file; if it holds an AnnData object, rename it to .h5ad",
-    b"<!DOCTYPE html": "a web page, but a table such as a CSV file is needed",
-    b'{"': "a JSON file, but a table such as a CSV file is needed",
-    b"PAR1": "a Parquet file; rename it to .parquet",
-    b"\x93NUMPY": "a numpy array; rename it to .npy",
 }
 SPACES = " "  # any number of blanks
 _WHOLE = re.compile(r"[+-]?\d+")
@@ -120,9 +111,9 @@ def _is_one_column(source: Source, rows: list[Row]) -> bool:
 def _decode(source: Source, encoding: str | None, notices: list[str]) -> str:
     """Return the text of a file."""
     data = source.data
-    for magic, kind in _OTHER_FILES.items():
-        if data.startswith(magic):
-            raise InputError(f"{source} is {kind}.")
+    kind = other_kind(data)
+    if kind is not None:
+        raise InputError(f"{source} is {kind}.")
     marked = (name for marks, name in _MARKS.items() if data.startswith(marks))
     encoding = encoding or next(marked, None) or _utf16_without_mark(data)
     try:
@@ -162,6 +153,7 @@ def _preamble(text: str) -> tuple[str, str | None, str]:
 
     Returns the text with as many lines as before, the declared separator and the last comment.
     """
+    text = text.rstrip("\x1a")  # with which DOS ends a file
     declared = re.match(r"sep=([^\r\n])(?=\r?\n)", text, flags=re.IGNORECASE)
     separator = declared[1] if declared else None
     text = text[declared.end() :] if declared else text

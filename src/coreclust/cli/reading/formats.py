@@ -13,6 +13,7 @@ import pandas as pd
 
 from coreclust.cli.errors import InputError
 from coreclust.cli.reading.raw import RawTable, raw_table
+from coreclust.cli.reading.values import join_names
 
 
 def read_npy(path: Path) -> RawTable:
@@ -20,12 +21,17 @@ def read_npy(path: Path) -> RawTable:
     try:
         with path.open("rb") as file:  # numpy leaves it open after some errors
             array = np.load(file, allow_pickle=False)
+            names = [] if isinstance(array, np.ndarray) else array.files
+            array = array[names[0]] if len(names) == 1 else array
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(
             f"{path} is not an array of numbers that numpy can read (objects are not read)."
         ) from error
     if not isinstance(array, np.ndarray):
-        raise InputError(f"{path} holds several arrays; save the one with the data as .npy.")
+        raise InputError(
+            f"{path} holds {len(names)} arrays ({join_names(names, most=4)}); save the one with "
+            "the data as .npy."
+        )
     if array.dtype.kind not in "biuf":
         raise InputError(f"{path} must hold real numbers, got dtype {array.dtype}.")
     if array.ndim not in (1, 2):

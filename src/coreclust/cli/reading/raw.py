@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from coreclust.cli.reading.values import join_names
+
 
 @dataclass(eq=False)
 class RawTable:
@@ -47,6 +49,7 @@ def raw_table(
 def distinct_names(names: list[str], notices: list[str]) -> list[str]:
     """Name columns without a name, and rename columns whose name is already taken."""
     given_names = set(names)
+    renamed: list[tuple[str, str]] = []
     result: dict[str, None] = {}  # keeps the order, and finds a name quickly
     for position, given in enumerate(names, start=1):
         name = stem = given or f"column{position}"
@@ -55,10 +58,16 @@ def distinct_names(names: list[str], notices: list[str]) -> list[str]:
             number += 1
             name = f"{stem}.{number}"
         if name != given and given:
-            notices.append(
-                f"There is more than one column {given!r}; one of them is renamed to {name!r}."
-            )
+            renamed.append((given, name))
         result[name] = None
+    if len(renamed) == 1:
+        given, name = renamed[0]
+        notices.append(
+            f"There is more than one column {given!r}; one of them is renamed to {name!r}."
+        )
+    elif renamed:
+        new = join_names([name for _, name in renamed], most=4)
+        notices.append(f"Several columns have the same name; they are renamed to {new}.")
     return list(result)
 
 

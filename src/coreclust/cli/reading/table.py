@@ -25,6 +25,8 @@ from coreclust.cli.reading.workbook import read_workbook
 _WORDS = "Skipped columns that hold words (--one-hot turns them into numbers)"
 _WORDY = f"Skipped columns with more than {values.MOST_CATEGORIES} different words"
 _EMPTY = "Skipped columns without any value"
+_CODES = "Columns with zeros in front look like codes, but are clustered as numbers (see --drop)"
+_TOTALS = frozenset(["total", "totals", "grand total", "sum", "mean", "average"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +85,10 @@ def read_table(
     if id_at is not None:
         ids = [word or "" for word in values.words_of(raw.frame.iloc[:, id_at])]
     ids = [name for name, keep in zip(ids, kept, strict=True) if keep]
-    n_twice = sum(count > 1 for count in Counter(ids).values())
+    n_twice = sum(count > 1 for name, count in Counter(ids).items() if name)
     if n_twice:
         notices.append(f"{_count(n_twice, 'id')} occur{'s' * (n_twice == 1)} more than once.")
+    notices += _note_totals(raw, kept)
     suspects = [name for name, x in zip(names, X.T, strict=True) if values.looks_like_ids(name, x)]
     if suspects and len(names) > 1:
         notices.append(
@@ -111,6 +114,8 @@ def _read(path: Path, options: dict[str, Any]) -> RawTable:
         if suffix != ".h5ad":
             raise InputError(f"--rep is for .h5ad files, and {name_of(path)} is not one.")
         read = partial(read_h5ad, rep=rep)
+    if read is not None:
+        _refuse_text_options(path, options)
     if read is not None and options.get("missing"):
         raise InputError(
             f"--missing is for text files, and {path} stores missing values in its own way; "
@@ -121,6 +126,14 @@ def _read(path: Path, options: dict[str, Any]) -> RawTable:
         if count == 0:
             raise InputError(f"{name_of(path)} has no {what}.")
     return raw
+
+
+def _refuse_text_options(path: Path, options: dict[str, Any]) -> None:
+    """Raise for options that have no effect on files that are not text."""
+    for option in ("separator", "encoding", "header"):
+        if options.get(option) is not None:
+            name = "no-header" if option == "header" and not options[option] else option
+            raise InputError(f"--{name} is for text files, and {path} is not one; leave it out.")
 
 
 def _read_cells(path: Path, sheet: str | None, options: dict[str, Any]) -> RawTable:
@@ -167,6 +180,8 @@ def _features(
         features.append(pd.Series(x, name=name))
         if how:
             aside.setdefault(f"Read with {how}", []).append(name)
+        if values.has_leading_zeros(column):
+            aside.setdefault(_CODES, []).append(name)
     raw.notices += [f"{what}: {values.join_names(names)}." for what, names in aside.items()]
     if not features:
         raise InputError(
@@ -174,6 +189,19 @@ def _features(
             f"{values.join_names(raw.frame.columns)}{_first_word(raw, left_out)}."
         )
     return features
+
+
+def _note_totals(raw: RawTable, kept: NDArray[np.bool_]) -> list[str]:
+    """Return a notice if the last row seems to sum up the others."""
+    last = [*(raw.ids or [])[-1:], *raw.frame.iloc[-1]]
+    words = [cell for cell in last if isinstance(cell, str) and cell.lower() in _TOTALS]
+    if not words or not kept[-1]:
+        return []
+    text = (
+        f"The last {raw.place}, {raw.frame.index[-1]}, is called {words[0]!r}, but it is clustered "
+        "like any other; delete it if it is not an item."
+    )
+    return [text]
 
 
 def _first_word(raw: RawTable, left_out: set[int | None]) -> str:

@@ -13,14 +13,18 @@ from numpy.typing import NDArray
 
 from coreclust.cli.errors import InputError
 
-_MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-", "."})
+_MISSING = frozenset(
+    ("", "na", "n/a", "#n/a", "#na", "<na>", "nan", "null", "none", "?", ".", "-", "--")
+) | {"\N{EN DASH}", "\N{EM DASH}", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"}
 _TRUTHS = {"true": 1.0, "false": 0.0}
 MOST_CATEGORIES = 20
-_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")  # 1,234.5
+_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{2,3})*,\d{3}(\.\d*)?")  # 1,234.5; in India 1,23,456
 _DIGIT = re.compile(r"\d")
 _COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)?(,\d*)?([eE][+-]?\d+)?")  # 1.234,5
 _MARKS = "\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}'\N{RIGHT SINGLE QUOTATION MARK}"
 _MARKED = re.compile(rf"[+-]?\d{{1,3}}([{_MARKS}]\d{{3}})+([.,]\d*)?")  # 1'234.5
+_SPACED = re.compile(r"[^\d\s]*\d{1,3}( \d{3})+([.,]\d*)?\D*")  # 1 234,5
+_IN_PARENTHESES = re.compile(r"\(([^()+-]+)\)")
 _WITHOUT_MARKS = str.maketrans("", "", _MARKS)
 
 Way = Callable[[str], float | None]  # how a column writes its numbers; None for words
@@ -93,6 +97,14 @@ def words_of(column: pd.Series) -> list[str | None]:
     return [None if pd.isna(value) else word(value) for value in column]
 
 
+def has_leading_zeros(column: pd.Series) -> bool:
+    """Tell whether whole numbers are written with zeros in front, as codes are."""
+    cells = [cell for cell in column if cell is not None]
+    if column.dtype.kind == "f" or not all(cell.isdecimal() for cell in cells):
+        return False
+    return any(len(cell) > 1 and cell.startswith("0") for cell in cells)
+
+
 def looks_like_ids(name: str, values: NDArray[np.float64]) -> bool:
     """Tell whether a column of numbers probably names its rows."""
     if values.size < 3 or not np.isfinite(values).all() or (values != np.round(values)).any():
@@ -127,11 +139,16 @@ def _ways(decimal_comma: bool) -> Iterator[tuple[Way, str]]:
     if not decimal_comma:
         bases.append((_grouped_number, "a comma between thousands"))
     bases.append((_comma_number, "a decimal comma"))
+    for base, how in list(bases):
+        bases.append((_spaced(base), _joined("a blank between thousands", how)))
     yield from bases
-    for base, how in bases:
-        yield _percentage(base), " and ".join(filter(None, ["a percent sign, divided by 100", how]))
-    for base, how in bases:
-        yield _money(base), " and ".join(filter(None, ["a currency sign", how]))
+    for wrap, sign in (
+        (_percentage, "a percent sign, divided by 100"),
+        (_money, "a currency sign"),
+        (_accounting, "negative numbers in parentheses"),
+    ):
+        for base, how in bases:
+            yield wrap(base), _joined(sign, how)
 
 
 def _convert_all(cells: list[str], convert: Way) -> list[float] | None:
@@ -160,13 +177,35 @@ def _money(base: Way) -> Way:
     return lambda cell: base(_without_currency(cell))
 
 
+def _accounting(base: Way) -> Way:
+    return lambda cell: base(_without_currency(_without_parentheses(cell)))
+
+
+def _spaced(base: Way) -> Way:
+    return lambda cell: base(_without_blanks(cell))
+
+
+def _joined(*parts: str) -> str:
+    return " and ".join(filter(None, parts))
+
+
+def _without_blanks(cell: str) -> str:
+    return cell.replace(" ", "") if _SPACED.fullmatch(cell) else cell
+
+
+def _without_parentheses(cell: str) -> str:
+    """Return a cell with a minus instead of parentheses, as accountants write -5."""
+    found = _IN_PARENTHESES.fullmatch(cell)
+    return f"-{found[1].strip()}" if found else cell
+
+
 def _without_percent(cell: str) -> str:
     return cell[:-1].rstrip() if cell.endswith("%") else cell
 
 
 def _without_currency(cell: str) -> str:
     """Return a cell without the currency sign before or behind its number, as in -$5.1 or 5 €."""
-    sign = cell[:1] if cell[:1] in ("+", "-", "\N{MINUS SIGN}") else ""
+    sign = cell[:1] if cell[:1] in ("+", "-", "\N{MINUS SIGN}", "\N{EN DASH}") else ""
     rest = cell.removeprefix(sign)
     if _is_currency(rest[:1]):
         return sign + rest[1:].lstrip()
@@ -177,7 +216,11 @@ def _is_currency(letter: str) -> bool:
     return bool(letter) and unicodedata.category(letter) == "Sc"
 
 
-_SIGNS = (str, _without_percent, _without_currency)
+def _bare(cell: str) -> str:
+    return _without_currency(_without_parentheses(_without_blanks(cell)))
+
+
+_SIGNS = (str, _without_percent, _bare)
 
 
 def _plain_number(cell: str) -> float | None:
@@ -201,5 +244,5 @@ def _plain(cell: str) -> str:
     """Return a cell with an ASCII minus, and without marks between thousands that are no comma."""
     if cell.isascii() and "'" not in cell:
         return cell
-    cell = cell.replace("\N{MINUS SIGN}", "-")
+    cell = cell.replace("\N{MINUS SIGN}", "-").replace("\N{EN DASH}", "-")
     return cell.translate(_WITHOUT_MARKS) if _MARKED.fullmatch(cell) else cell

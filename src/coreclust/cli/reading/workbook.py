@@ -15,6 +15,8 @@ from coreclust.cli.reading.formats import import_package
 from coreclust.cli.reading.raw import RawTable
 from coreclust.cli.reading.source import Source
 
+_MOST_CELLS = 30_000_000  # which take some gigabytes
+
 
 def read_workbook(
     source: Source, sheet: str | None, *, header: bool | None, missing: Iterable[str]
@@ -28,13 +30,23 @@ def read_workbook(
             book = openpyxl.load_workbook(io.BytesIO(source.data), data_only=True)
     except (OSError, KeyError, ValueError, TypeError, AttributeError, zipfile.BadZipFile) as error:
         raise InputError(f"{source} is not a workbook that can be read: {error}.") from error
-    names = [one.title for one in book.worksheets]
+    # Hidden sheets last: they are seldom meant.
+    sheets = sorted(book.worksheets, key=lambda one: one.sheet_state != "visible")
+    names = [one.title for one in sheets]
+    if not names:
+        raise InputError(f"{source} has no sheet with cells.")
     if sheet is None and len(names) > 1:
         others = ", ".join(names[1:])
         notices.append(f"The sheet {names[0]} is read (--sheet reads another: {others}).")
     if sheet is not None and sheet not in names:
         raise InputError(f"--sheet {sheet}: there is no such sheet; it has {', '.join(names)}.")
-    cells = book[sheet or names[0]].iter_rows(values_only=True)
+    chosen = book[sheet or names[0]]
+    if chosen.max_row * chosen.max_column > _MOST_CELLS:
+        raise InputError(
+            f"{source}: the sheet {chosen.title} reaches to column {chosen.max_column:,} of row "
+            f"{chosen.max_row:,}; delete the cells far from the table, or save the table as CSV."
+        )
+    cells = chosen.iter_rows(values_only=True)
     rows = [(line, [_text(value) for value in row]) for line, row in enumerate(cells, start=1)]
     used = [any(column) for column in zip(*(row for _, row in rows), strict=True)]
     first = used.index(True) if True in used else 0  # tables need not begin in column A
