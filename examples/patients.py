@@ -2,8 +2,9 @@
 
 Thirty measurements of the cells of 569 breast tumors (the Wisconsin data, which is part of
 scikit-learn) are clustered into two groups without the diagnosis. The cores are the tumors that
-stay in the same group when other patients are examined. The weak tumors should be examined again.
-The diagnosis is used only at the end, to evaluate the cores.
+stay in the same group when other patients are examined. The weak tumors are written to a list, the
+least certain first, to be examined again. The diagnosis is used only at the end, to evaluate the
+cores.
 
 Run it with ``python examples/patients.py``; it takes a few seconds.
 """
@@ -30,7 +31,7 @@ def main():
 
     print(sure.summary().to_string(index=False, float_format="{:.3f}".format))
     weak = sure.weak_sample_indices_
-    print(f"\n{len(weak)} of {len(X)} tumours are weak points")
+    print(f"\n{len(weak)} of {len(X)} tumors are weak")
     print(f"purity of the clusters: {purity_score(diagnosis, sure.reference_labels_):.3f}")
     print(f"purity of the cores:    {purity_score(diagnosis, sure.labels_):.3f}")
     wrong = sum(
@@ -39,6 +40,11 @@ def main():
         for item in core.weak
     )
     print(f"weak tumors in the wrong group: {wrong / len(weak):.0%}")
+
+    to_examine = sure.item_table().iloc[weak].sort_values("strength")
+    to_examine.to_csv("patients-to-examine.csv", index_label="patient")
+    first = ", ".join(map(str, to_examine.index[:5]))
+    print(f"\nwritten to patients-to-examine.csv: {len(weak)} patients, first {first}")
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4), layout="constrained")
     CoreClusterDisplay.from_estimator(sure, X, ax=left)
