@@ -304,7 +304,7 @@ class TestClassifiers:
         command = "compare data.csv -k 2 --algorithms kmeans,svm --label kind --no-plots --json"
         code, _, err = run(f"{command} --resamples 30")
         assert code == 0, err
-        assert "note: svm label items that they were trained on, so that they look too" in err
+        assert "note: svm labels items that it was trained on, which look too stable" in err
         code, _, err = run(f"{command} --resamples 200 --scheme oob")
         assert code == 0, err
         assert "trained on" not in err

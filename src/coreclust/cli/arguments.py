@@ -18,6 +18,20 @@ SCHEMES = ("bootstrap", "all", "oob", "subsample", "smoothed", "reseed")
 MOST_K = 1000
 
 _READING_EPILOG = """\
+words:
+  item       a row of the table
+  resample   a table drawn at random from the rows, which is clustered again
+  core       the largest part of a cluster in which any two items stay together in nearly all
+             resamples
+  weak       in a cluster, but not in its core
+
+algorithms:
+  kmeans     k-means
+  hclust     hierarchical clustering
+  tkmeans    k-means that leaves out 5 % of the items
+  tclust     Gaussian clusters, which also leave out 5 % of the items
+  rf, svm    a random forest and a support vector machine, which learn the classes of --label
+
 input files:
   CSV, TSV and other delimited text, also compressed by gzip, bzip2, xz or zip (the separator,
   encoding and header are detected); .xlsx, .parquet, .npy and .h5ad; - is standard input.
@@ -58,7 +72,11 @@ def _add_reading(command: Any) -> None:
     add = group.add_argument
     several = {"action": "append", "default": []}
     add("--id", metavar="COL", help="column with the names of the items")
-    add("--label", metavar="COL", help="column with known classes, for purity")
+    add(
+        "--label",
+        metavar="COL",
+        help="column with known classes, to compare the clusters with; it is not clustered",
+    )
     add("--drop", metavar="COL", **several, help="column to leave out; can be repeated")
     add(
         "--one-hot",
@@ -76,10 +94,14 @@ def _add_reading(command: Any) -> None:
         **several,
         help="another code for a missing value, such as -99; can be repeated",
     )
-    add("--scale", action="store_true", help="scale every feature to unit variance")
+    add(
+        "--scale",
+        action="store_true",
+        help="scale every feature to unit variance, so that none dominates",
+    )
     add("--separator", type=_separator, metavar="SIGN", help="sign between cells, or tab or space")
     add("--encoding", metavar="NAME", help="encoding of a text file, such as cp1252")
-    add("--sheet", metavar="NAME", help="sheet of an .xlsx file; default: the first")
+    add("--sheet", metavar="NAME", help="sheet of an .xlsx file; default: the first one")
     add(
         "--rep",
         metavar="NAME",
@@ -138,14 +160,15 @@ def add_confidence(group: Any) -> None:
         "--confidence",
         type=inner_probability,
         metavar="P",
-        help="confidence that the pairs of a core reach 1 - alpha; default: compare the estimates "
-        "with 1 - alpha",
+        help="confidence, such as 0.95, that the pairs of a core reach 1 - alpha in spite of the "
+        "limited number of resamples; default: the estimates are taken as they are",
     )
     add(
         "--guarantee",
         choices=tuple(GUARANTEES),
         default=next(iter(GUARANTEES)),
-        help="which pairs the confidence is about; default: %(default)s",
+        help="what the confidence is about: all pairs at once, each pair by itself, or also new "
+        "data (takes 6 times as long); default: %(default)s",
     )
 
 

@@ -65,8 +65,9 @@ def _run(arguments: argparse.Namespace) -> None:
     table = load_for(arguments, arguments.algorithms)
     learned = [name for name in arguments.algorithms if name in CLASSIFIERS]
     if learned and arguments.scheme != "oob":
-        text = f"note: {' and '.join(learned)} label items that they were trained on, so that they"
-        output.notice(arguments, f"{text} look too stable and too pure; see --scheme oob.")
+        label = "label items that they were" if len(learned) > 1 else "labels items that it was"
+        text = f"note: {' and '.join(learned)} {label} trained on, which look too stable and too"
+        output.notice(arguments, f"{text} pure; see --scheme oob.")
     out = output.folder_for(arguments, output.names_of("comparison", "table", "agreement"))
     try:
         comparison = compare_algorithms(

@@ -52,9 +52,10 @@ def add(commands: Any) -> None:
         "fit",
         usage="-k K",
         summary="find the core clusters of a table",
-        text="Find the core of every cluster of a table: the largest set of items of which every\n"
-        "two are clustered together in nearly all resamples. Writes core_clusters.csv (one row\n"
-        "per item), summary.json, plots and, with --report, an HTML report.",
+        text="Cluster a table, cluster it again a thousand times with other random rows, and find\n"
+        "the core of every cluster: the largest set of items of which every two stay together\n"
+        "in nearly all of these resamples. Writes core_clusters.csv (one row per item),\n"
+        "summary.json, plots and, with --report, an HTML report.",
         examples=_EXAMPLES,
     )
     fit.add_argument(
@@ -79,14 +80,16 @@ def add(commands: Any) -> None:
         "--noise",
         choices=tuple(NOISE_RULES),
         default=next(iter(NOISE_RULES)),
-        help="how two items with a noise label count in a resample; default: %(default)s",
+        help="whether two items that a resample leaves in no cluster count as apart, as together, "
+        "or not at all (absent); default: %(default)s",
     )
     rules.add_argument(
         "--time-limit",
         type=seconds,
         default="auto",
         metavar="S",
-        help="time limit of the search, in seconds; default: 30, or as long as resampling took",
+        help="time limit of the search for the cores, in seconds; default: 30, or as long as "
+        "resampling took",
     )
     rules.add_argument(
         "--audit",

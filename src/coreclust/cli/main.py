@@ -23,8 +23,8 @@ _COMMANDS = (fit, select, compare, demo, completion)
 _EPILOG = """\
 examples:
   coreclust demo
-  coreclust fit data.csv -k 3 --report
   coreclust select data.csv -k 2..10
+  coreclust fit data.csv -k 3 --report
   coreclust compare data.csv -k 3 --algorithms kmeans,hclust
   coreclust fit --help
 
@@ -72,7 +72,9 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands; argparse starts quickly and belongs to Python."""
     parser = _Parser(
         prog="coreclust",
-        description="Find the parts of a clustering that are stable.",
+        description="Find the parts of a clustering that are stable: which rows of a table stay\n"
+        "together when it is clustered again with other random rows, and which do not.\n"
+        "Begin with select, which chooses the number of clusters, and go on with fit.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

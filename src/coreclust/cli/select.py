@@ -54,14 +54,17 @@ def add(commands: Any) -> None:
         "--criterion",
         choices=("weak_fraction", "mean_jaccard", "ambiguous_pairs"),
         default="weak_fraction",
-        help="measure of stability that decides; default: %(default)s",
+        help="measure of stability that decides: the share of items in no core, the similarity of "
+        "the clusters of resamples, or the share of pairs that are neither mostly together nor "
+        "mostly apart; default: %(default)s",
     )
     select.add_argument(
         "--null",
         choices=("uniform", "permuted"),
         default="uniform",
-        help="data without structure: uniform in the box of the principal components, or with "
-        "every column permuted; default: %(default)s",
+        help="how data without structure is made: random items in the same range (uniform in the "
+        "box of the principal components), or every column shuffled by itself; default: "
+        "%(default)s",
     )
     select.add_argument(
         "--nulls",
@@ -161,7 +164,8 @@ def _run(arguments: argparse.Namespace) -> None:
         row[-1] = p_text(row[-1], number.level).removeprefix("= ")
         row.append("<- recommended" if position == marked else "")
     output.print_table([*shown.values(), ""], cells, marked=marked)
-    print(f"\nThe clusters at k are more stable than chance if p is at most {number.level:g}.")
+    print("\nweak: share of items in no core; (null): the same for data without structure.")
+    print(f"The clusters at k are more stable than chance if p is at most {number.level:g}.")
     print(f"{number.reason}\n")
     output.print_files(arguments, files)
     if number.stable:
