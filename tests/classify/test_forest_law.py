@@ -5,10 +5,14 @@ kernel with other random numbers would fail: if one fails after a change of the 
 only, look at other seeds before you look for a defect.
 """
 
+from collections import defaultdict
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, ks_2samp
 from sklearn.ensemble import RandomForestClassifier as Forest
+from sklearn.tree import DecisionTreeClassifier
 
 from coreclust._classify import trees
 from coreclust._classify.forest import twin_of_forest
@@ -72,7 +76,23 @@ def test_features_and_depths_have_the_distribution_of_scikit_learns(
 
 
 def _our_trees(monkeypatch, forest, X, classes):
-    """Return the descriptions of trees, by the plain Python of the kernel and what it splits."""
+    """Return the descriptions of the trees of a forest, as `_described` gives them."""
+    described = []
+    for splits in _splits_of(monkeypatch, forest, X, classes):
+        depths = {splits[0][1] | splits[0][2]: 0}
+        for _, left, right in splits:
+            depths[left] = depths[right] = depths.pop(left | right) + 1
+        features = [split[0] for split in splits]
+        uses = np.bincount(features, minlength=X.shape[1])
+        described.append([features[0], max(depths.values()), len(depths), *uses])
+    return described
+
+
+def _splits_of(monkeypatch, forest, X, classes):
+    """For each tree, list its splits: the feature, and the items on the left and on the right.
+
+    The trees are grown by the plain Python of the kernel, and what it partitions is watched.
+    """
     settings = twin_of_forest(forest)._for(X.shape[1])
     n, d = X.shape
     ranks, values = np.empty((d, n), np.int32), np.empty((d, n), np.float32)
@@ -90,25 +110,23 @@ def _our_trees(monkeypatch, forest, X, classes):
         middle = partition(ranks, cut, which, begin, end, spare)
         if which is tree.drawn:
             feature = next(f for f in range(d) if np.shares_memory(ranks, items.ranks[f]))
-            splits.append((int(begin), int(middle), int(end), feature))
+            left, right = (
+                frozenset(which[a:b].tolist()) for a, b in ((begin, middle), (middle, end))
+            )
+            splits.append((feature, left, right))
         return middle
 
     monkeypatch.setattr(trees, "_partition", watched)
     state = random_state_of(0)
     votes = np.zeros((n, classes.max() + 1))
-    described = []
+    found = []
     for _ in range(settings.n_trees):
         splits.clear()
         trees._draw_items(items, tree, settings, n, state)
         trees._grow.py_func(items, tree, settings, np.ones(n, bool), votes, state)
-        depths = {(0, int((tree.weights > 0).sum())): 0}
-        for begin, middle, end, _ in splits:
-            depth = depths.pop((begin, end))
-            depths[begin, middle] = depths[middle, end] = depth + 1
-        uses = np.bincount([split[3] for split in splits], minlength=d)
-        described.append([splits[0][3], max(depths.values()), len(depths), *uses])
+        found.append(splits.copy())
     np.testing.assert_allclose(votes.sum(axis=1), settings.n_trees)
-    return described
+    return found
 
 
 def _described(tree):
@@ -163,3 +181,48 @@ def test_weights_equal_copies(how):
         one = (weighted.labels == c).mean(axis=0)
         other = (copied.labels[:, 60:] == c).mean(axis=0)
         np.testing.assert_allclose(one, other, atol=4.5 * 0.011)
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_one_tree_of_all_items_makes_the_partition_of_scikit_learn(paper_data, monkeypatch, name):
+    """The same nodes as a plain tree by exact fractions, and as a DecisionTreeClassifier.
+
+    Nodes below one whose best split is not unique are left out.
+    """
+    X, y = paper_data(name)
+    classes = np.unique(y, return_inverse=True)[1]
+    expected, vague = _unique_nodes(X, classes)
+    forest = Forest(1, bootstrap=False, max_features=None)
+    (splits,) = _splits_of(monkeypatch, forest, X, classes)
+    ours = {node for split in splits for node in split[1:]} | {frozenset(range(len(X)))}
+    tree = DecisionTreeClassifier(random_state=0).fit(X, classes)
+    theirs = {frozenset(column.indices.tolist()) for column in tree.decision_path(X).T.tocsr()}
+    for nodes in (ours, theirs):
+        assert {node for node in nodes if not any(node < top for top in vague)} == expected
+    assert len(expected) >= 3
+
+
+def _unique_nodes(X, classes):
+    """The nodes of a tree above splits that are not unique, and the nodes with such a split."""
+    nodes, vague = set(), set()
+    stack = [np.arange(len(X))]
+    while stack:
+        node = stack.pop()
+        nodes.add(frozenset(node.tolist()))
+        splits = defaultdict(set)  # from how good a split is to the items on the left
+        for f in range(X.shape[1]) if np.ptp(classes[node]) else ():
+            for value in np.unique(X[node, f])[:-1]:
+                left = X[node, f] <= value
+                goodness = sum(
+                    Fraction(int((np.bincount(classes[side]) ** 2).sum()), side.size)
+                    for side in (node[left], node[~left])
+                )
+                splits[goodness].add(left.tobytes())
+        if splits:
+            best = splits[max(splits)]
+            if len(best) > 1:
+                vague.add(frozenset(node.tolist()))
+            else:
+                left = np.frombuffer(best.pop(), bool)
+                stack += [node[left], node[~left]]
+    return nodes, vague
