@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from pathlib import Path
 
@@ -160,6 +161,24 @@ class TestOutput:
         assert code == 2
         assert all(letter.isprintable() for letter in (out + err).replace("\n", ""))
 
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "fit {} -k 2 --resamples 30 --no-plots",
+            "select {} -k 2 --nulls 3 --resamples 50 --no-plots",
+            "compare {} -k 2 --algorithms kmeans --resamples 30 --no-plots",
+            "fit {} -k 2{}",
+            "fit {} -k 2 --no{}",
+        ],
+    )
+    def test_also_not_from_names_of_files(self, command, run, data, tmp_path):
+        name = "\x1b]0;owned\x07.csv"
+        data.rename(tmp_path / name)
+        code, out, err = run(command.replace("{}", name))
+        assert code == 2 * (command.count("{}") == 2)
+        assert ".csv" in out + err
+        assert all(letter.isprintable() for letter in (out + err).replace("\n", ""))
+
 
 class TestInterrupts:
     def test_before_the_commands_are_imported(self, tmp_path):
@@ -203,6 +222,38 @@ class TestInterrupts:
         monkeypatch.setattr(CoreClustering, "fit", stop)
         code, _, err = run("fit data.csv -k 2 --quiet")
         assert (code, err) == (130, "\ncoreclust: Interrupted.\n")
+
+    def test_an_interrupt_that_python_cannot_raise(self, run, data, monkeypatch):
+        """As in a function that C calls, where numba is while it compiles."""
+
+        class Stop:
+            def __del__(self):
+                raise KeyboardInterrupt
+
+        def go_on(*_arguments, **_options):
+            stop = Stop()
+            del stop  # the interrupt is ignored here
+            for _ in range(500):
+                time.sleep(0.01)
+            pytest.fail("not interrupted")
+
+        hook = sys.unraisablehook
+        monkeypatch.setattr(CoreClustering, "fit", go_on)
+        code, _, err = run("fit data.csv -k 2 --quiet")
+        assert (code, err) == (130, "\ncoreclust: Interrupted.\n")
+        assert sys.unraisablehook is hook
+
+    def test_other_errors_that_python_cannot_raise_are_reported(self, run, data, monkeypatch):
+        class Wrong:
+            def __del__(self):
+                raise ZeroDivisionError
+
+        seen = []
+        monkeypatch.setattr("sys.unraisablehook", lambda error: seen.append(error.exc_type))
+        monkeypatch.setattr(CoreClustering, "fit", lambda *_a, **_k: (Wrong(), 1 / 0))
+        with pytest.raises(ZeroDivisionError):
+            run("fit data.csv -k 2 --quiet")
+        assert seen == [ZeroDivisionError]
 
 
 class TestStreams:

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from coreclust import CoreClustering
 from coreclust.cluster import KMeans
-from coreclust.model_selection import core_tree, select_n_clusters
+from coreclust.model_selection import core_tree, select_n_clusters, select_resolution
 
 
 @st.composite
@@ -203,3 +203,33 @@ def test_the_cores_of_the_selection_are_those_of_a_fit():
     expected = core_tree([2, 3], [cc.labels_ for cc in fits])
     assert sorted(number.tree().edges["n_items"]) == sorted(expected.edges["n_items"]) == [10] * 3
     assert len(number.tree().sentences()) == 1
+
+
+def test_a_selection_is_passed_by_itself(blobs):
+    number = select_n_clusters(None, blobs, [2, 3], n_nulls=3, n_resamples=30, random_state=0)
+    assert core_tree(number).edges.equals(number.tree().edges)
+    for options in ({"labels": number.labels_}, {"strengths": number.strengths_}):
+        with pytest.raises(
+            ValueError, match="ClusterNumber has its own labels and strengths; pass"
+        ):
+            core_tree(number, **options)
+    with pytest.raises(ValueError, match="one array for each of the levels, got None"):
+        core_tree([2, 3])
+
+
+def test_the_tree_of_resolutions():
+    pytest.importorskip("igraph", reason="igraph, which runs Leiden, is not installed")
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    X += np.repeat([[0.0, 0.0], [4.0, 0.0], [40.0, 40.0]], 40, axis=0)
+    found = select_resolution(X, [0.2, 0.02], n_nulls=0, random_state=0)
+    tree = core_tree(found)
+    assert tree.levels == [0.02, 0.2]  # sorted, as in the table
+    expected = core_tree(found.resolutions, found.labels_, strengths=found.strengths_)
+    assert tree.nodes.equals(expected.nodes)
+    assert tree.edges.equals(expected.edges)
+    assert tree.sentences() == ["From 0.02 to 0.2, core 0 splits into cores 0 and 2."]
+    for labels, strengths in zip(found.labels_, found.strengths_, strict=True):
+        assert labels.shape == strengths.shape == (120,)
+        assert np.nanmin(strengths[labels >= 0]) >= 0.9  # a core meets 1 - alpha
+    with pytest.raises(ValueError, match="ClusterResolution has its own labels and strengths"):
+        core_tree(found, found.labels_)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.patches import PathPatch, Rectangle
 
-from coreclust.model_selection import core_tree, select_n_clusters
+from coreclust.model_selection import core_tree, select_n_clusters, select_resolution
 from coreclust.plotting import CoreTreeDisplay
 from coreclust.plotting._tree import StrengthColors
 from coreclust.plotting._tree_layout import lay_out_tree, order_nodes, total_crossings
@@ -148,6 +148,15 @@ def test_the_selection_is_drawn(blobs):
     display = CoreTreeDisplay.from_selection(number)
     assert display.ax_.get_xlabel() == "number of clusters"
     assert display.tree.edges.equals(number.tree().edges)
+
+
+def test_the_selection_of_a_resolution_is_drawn(blobs):
+    pytest.importorskip("igraph", reason="igraph, which runs Leiden, is not installed")
+    found = select_resolution(blobs, [0.1, 1.0], n_nulls=0, n_resamples=50, random_state=0)
+    display = CoreTreeDisplay.from_selection(found)
+    assert display.ax_.get_xlabel() == "resolution"
+    assert [text.get_text() for text in display.ax_.get_xticklabels()] == ["0.1", "1"]
+    assert display.tree.edges.equals(found.tree().edges)
 
 
 @pytest.mark.parametrize("labels", [[[0, 0, 1]], [[-1, -1, -1]], [[-1] * 3, [0] * 3]])

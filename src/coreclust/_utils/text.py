@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -49,7 +50,7 @@ def cell_text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return " ".join(str(one) for one in value)
     text = "" if value is None else str(value)
-    text = _printable(text[: _LONGEST + 1])
+    text = printable(text[: _LONGEST + 1])
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
@@ -63,7 +64,7 @@ def shorten(value: Any, longest: int = _LONGEST) -> str:
     if len(text) > longest:  # the ends of names often differ
         tail = (longest - 1) // 2
         text = text[: longest - 1 - tail] + "…" + text[len(text) - tail :]
-    return _printable(text)
+    return printable(text)
 
 
 def one_line(value: Any) -> str:
@@ -72,7 +73,7 @@ def one_line(value: Any) -> str:
     >>> one_line("a\tname\n in \x1b[31mred")
     'a name in [31mred'
     """
-    return " ".join(_printable(str(value)).split())
+    return " ".join(printable(str(value)).split())
 
 
 def percent(share: float) -> str:
@@ -103,8 +104,17 @@ def p_text(p: float, level: float) -> str:
     return f"= {text}"
 
 
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+def printable(text: str) -> str:
+    r"""Return text in which characters that control a terminal, also line ends, are blanks.
+
+    >>> printable("two  blanks\n in \x1b[31mred")
+    'two  blanks  in  [31mred'
+    """
+    return "".join(letter if _is_harmless(letter) else " " for letter in text)
+
+
+def _is_harmless(letter: str) -> bool:
+    return letter.isprintable() or unicodedata.category(letter) == "Zs"  # blanks of any width
 
 
 def _is_number(value: Any) -> bool:

@@ -135,11 +135,12 @@ def _run(arguments: argparse.Namespace) -> None:
         print(f"\n{' '.join(summary['audit']['sentences'])}")
     if "purity" in summary:
         print(purity_text(summary))
-    print(f"\nAll items, core or weak: {out / 'core_clusters.csv'}")
+    print()
+    output.print_line(f"All items, core or weak: {out / 'core_clusters.csv'}")
     if arguments.report:
-        print(f"Report: {out / 'report.html'}")
-    print(f"Files in {out}: {', '.join([*summary['files'], 'summary.json'])}")
-    print(f"Repeat: {output.command_of(arguments)}")
+        output.print_line(f"Report: {out / 'report.html'}")
+    output.print_line(f"Files in {out}: {', '.join([*summary['files'], 'summary.json'])}")
+    output.print_line(f"Repeat: {output.command_of(arguments)}")
 
 
 def _choose_scheme(arguments: argparse.Namespace) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import _thread
 import argparse
 import os
 import sys
+import threading
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 from coreclust import __version__
-from coreclust._utils.text import one_line
+from coreclust._utils.text import one_line, printable
 from coreclust.cli import compare, completion, demo, fit, select
 from coreclust.cli.errors import InputError
 
@@ -38,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments.parser = parser  # for the completion script
         # For the line with the command that repeats the run.
         arguments.argv = list(sys.argv[1:] if argv is None else argv)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _no_lost_interrupts():
             warnings.simplefilter("default")
             warnings.showwarning = _show_warning
             arguments.run(arguments)
@@ -58,9 +61,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """Prints no characters that control a terminal, for instance from the name of a file."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands; argparse starts quickly and belongs to Python."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="coreclust",
         description="Find the parts of a clustering that are stable.",
         epilog=_EPILOG,
@@ -71,6 +81,34 @@ def make_parser() -> argparse.ArgumentParser:
     for module in _COMMANDS:
         module.add(commands)
     return parser
+
+
+@contextmanager
+def _no_lost_interrupts() -> Iterator[None]:
+    """Interrupt again if a Ctrl-C arrives where Python can only report it, and goes on.
+
+    That is in a function that C calls, such as one that numba has called while it compiles, and in
+    destructors.
+    """
+    before = sys.unraisablehook
+    waiting: list[threading.Timer] = []
+
+    def report(unraisable: Any) -> None:
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            before(unraisable)
+            return
+        # Not at once: the interrupt would be raised here, and be lost again.
+        waiting.append(threading.Timer(0.02, _thread.interrupt_main))
+        waiting[-1].daemon = True
+        waiting[-1].start()
+
+    sys.unraisablehook = report
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+        for timer in waiting:
+            timer.cancel()
 
 
 def _interrupted(interrupt: KeyboardInterrupt) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from coreclust import __version__
 from coreclust._utils.files import write_bytes, write_whole
-from coreclust._utils.text import cell_text, numeric_columns, one_line, text_table
+from coreclust._utils.text import cell_text, numeric_columns, one_line, printable, text_table
 from coreclust.cli.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,6 +35,11 @@ def notice(arguments: argparse.Namespace, text: str) -> None:
         print(f"coreclust: {one_line(text)}", file=sys.stderr)
 
 
+def print_line(text: str) -> None:
+    """Print a line about files, whose names may hold characters that control a terminal."""
+    print(printable(text))
+
+
 def folder_for(arguments: argparse.Namespace, names: Iterable[str]) -> Path | None:
     """Create the folder for files with these names before any work; None if none are wanted."""
     from coreclust.cli.reading.source import is_stream
@@ -47,10 +52,10 @@ def folder_for(arguments: argparse.Namespace, names: Iterable[str]) -> Path | No
     return out
 
 
-def make_folder(out: Path, names: Iterable[str]) -> None:
+def make_folder(out: Path, names: Iterable[str], *, option: str = "--out") -> None:
     """Create a folder, and raise if files with these names cannot be written to it."""
     if out.exists() and not out.is_dir():
-        raise InputError(f"{out} is a file; name a folder with --out.")
+        raise InputError(f"{out} is a file; name a folder with {option}.")
     try:
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=out):
@@ -58,11 +63,11 @@ def make_folder(out: Path, names: Iterable[str]) -> None:
     except OSError as error:
         raise InputError(
             f"{out} cannot be written to ({error.strerror or error}); name another folder with "
-            "--out."
+            f"{option}."
         ) from error
     for name in names:
         if (out / name).is_dir():
-            raise InputError(f"{out / name} is a folder; name another folder with --out.")
+            raise InputError(f"{out / name} is a folder; name another folder with {option}.")
 
 
 def remove_old(out: Path, names: Iterable[str], answer: str) -> None:
@@ -223,8 +228,8 @@ def _csv_name(name: str, table: str) -> str:
 def print_files(arguments: argparse.Namespace, files: dict[str, Path]) -> None:
     """Print the files of a run and the command that repeats it."""
     for what, path in files.items():
-        print(f"{what}: {path}")
-    print(f"Repeat: {command_of(arguments)}")
+        print_line(f"{what}: {path}")
+    print_line(f"Repeat: {command_of(arguments)}")
 
 
 def save_figure(figure: Any, path: Path) -> None:

@@ -136,9 +136,11 @@ def _run(arguments: argparse.Namespace) -> None:
         **output.made_from(arguments, table),
     }
     draw = partial(ClusterNumberDisplay.from_selection, number)
-    files = output.write_results(arguments, out, "selection", answer, draw, table=rows)
     if arguments.report is not None:
         _write_report(arguments, table, number)
+        answer["report"] = arguments.report
+    files = output.write_results(arguments, out, "selection", answer, draw, table=rows)
+    if arguments.report is not None:
         files["Report"] = arguments.report
     if arguments.json:
         print(output.to_json(answer))
@@ -163,7 +165,7 @@ def _run(arguments: argparse.Namespace) -> None:
     print(f"{number.reason}\n")
     output.print_files(arguments, files)
     if number.stable:
-        print(f"Next: {_next_step(arguments, number)}")
+        output.print_line(f"Next: {_next_step(arguments, number)}")
 
 
 def _next_step(arguments: argparse.Namespace, number: ClusterNumber) -> str:
@@ -190,7 +192,7 @@ def _check_report(arguments: argparse.Namespace) -> None:
         raise InputError(f"--report {path} is a folder; name a file, such as selection.html.")
     if path.resolve() == arguments.data.resolve():
         raise InputError(f"--report {path} is the table itself; name another file.")
-    output.make_folder(path.parent, [])
+    output.make_folder(path.parent, [], option="--report")
 
 
 def _write_report(arguments: argparse.Namespace, table: Table, number: ClusterNumber) -> None:

@@ -24,6 +24,7 @@ from coreclust.model_selection._decision import single_gains
 from coreclust.model_selection._measures import Measures, measure
 from coreclust.model_selection._null import gaussian_null, permuted_null, uniform_null
 from coreclust.model_selection._number import CRITERIA, check_scheme
+from coreclust.model_selection._tree import CoreTree, core_tree
 from coreclust.resampling import Subsample
 
 RESOLUTIONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0)
@@ -59,6 +60,8 @@ class ClusterResolution:
         The cores at each resolution; -1 for weak items.
     reference_labels_ : list of ndarray of int of shape (n_items,)
         The clusters at each resolution.
+    strengths_ : list of ndarray of float of shape (n_items,)
+        The strengths of the items at each resolution.
     measured : dict of str to ndarray of shape (n_resolutions,)
         `weak_fraction`, `mean_jaccard` and `ambiguous_pairs` of the data. A single cluster gets
         the worst value of each, because it shows no structure.
@@ -93,6 +96,7 @@ class ClusterResolution:
     n_clusters: NDArray[np.int64]
     labels_: list[NDArray[np.int64]]
     reference_labels_: list[NDArray[np.int64]]
+    strengths_: list[NDArray[np.float64]]
     measured: dict[str, NDArray[np.float64]]
     null_measures: dict[str, NDArray[np.float64]]
     gain: NDArray[np.float64]
@@ -101,6 +105,27 @@ class ClusterResolution:
     null: str
     level: float
     max_weak: float
+
+    def tree(self) -> CoreTree:
+        """Return how the cores of the data split and merge from each resolution to the next.
+
+        Returns
+        -------
+        tree : CoreTree
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from coreclust.model_selection import select_resolution
+        >>> X = np.random.default_rng(0).normal(size=(120, 2))
+        >>> X += np.repeat([[0.0, 0.0], [4.0, 0.0], [40.0, 40.0]], 40, axis=0)
+        >>> found = select_resolution(X, [0.02, 0.2], n_nulls=0, random_state=0)
+        >>> found.tree()
+        CoreTree(2 levels, 5 cores, 120 items)
+        >>> found.tree().sentences()
+        ['From 0.02 to 0.2, core 0 splits into cores 0 and 2.']
+        """
+        return core_tree(self.resolutions.tolist(), self.labels_, strengths=self.strengths_)
 
     def table(self) -> Any:
         """Return a data frame with one row per resolution.
@@ -298,6 +323,7 @@ def select_resolution(
         n_clusters,
         [cc.labels_ for cc in cores],
         [cc.reference_labels_ for cc in cores],
+        [cc.strengths_ for cc in cores],
         measured,
         null_measures,
         gain,

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coreclust._utils.constants import NOISE
 from coreclust._utils.validation import is_number
+
+if TYPE_CHECKING:
+    from coreclust.model_selection._number import ClusterNumber
+    from coreclust.model_selection._resolution import ClusterResolution
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +158,8 @@ class CoreTree:
 
 
 def core_tree(
-    levels: Iterable[float],
-    labels: Iterable[ArrayLike],
+    levels: Iterable[float] | ClusterNumber | ClusterResolution,
+    labels: Iterable[ArrayLike] | None = None,
     *,
     strengths: Iterable[ArrayLike] | None = None,
 ) -> CoreTree:
@@ -163,10 +167,11 @@ def core_tree(
 
     Parameters
     ----------
-    levels : iterable of float
+    levels : iterable of float, ClusterNumber or ClusterResolution
         The numbers of clusters, resolutions or other values of a parameter, all different. The
-        tree connects each level with the next one.
-    labels : iterable of array-like of int of shape (n_items,)
+        tree connects each level with the next one. The result of :func:`select_n_clusters` or
+        :func:`select_resolution` brings its own labels and strengths.
+    labels : iterable of array-like of int of shape (n_items,), default=None
         The core labels of the items at each level, -1 for items that are in no core.
     strengths : iterable of array-like of float of shape (n_items,), default=None
         The strength of each item at each level. NaN means unknown.
@@ -178,6 +183,7 @@ def core_tree(
     See Also
     --------
     ClusterNumber.tree : The tree of a selection of the number of clusters.
+    ClusterResolution.tree : The tree of a selection of the resolution.
     coreclust.plotting.CoreTreeDisplay : Plot of a tree.
 
     Examples
@@ -194,6 +200,14 @@ def core_tree(
     """
     import pandas as pd
 
+    if hasattr(levels, "tree"):  # the result of a selection
+        if labels is not None or strengths is not None:
+            raise ValueError(
+                f"{type(levels).__name__} has its own labels and strengths; pass it alone."
+            )
+        return levels.tree()
+    if labels is None:
+        raise ValueError("labels must have one array for each of the levels, got None.")
     values = _check_levels(levels)
     codes = _check_labels(labels, len(values))
     known = _check_strengths(strengths, codes)

@@ -13,7 +13,7 @@ from coreclust.plotting._style import TRIMMED_COLOR, TRIMMED_FACE, new_axes
 from coreclust.plotting._tree_layout import Band, TreeLayout, lay_out_tree
 
 if TYPE_CHECKING:
-    from coreclust.model_selection import ClusterNumber, CoreTree
+    from coreclust.model_selection import ClusterNumber, ClusterResolution, CoreTree
 
 NODE_WIDTH = 0.22  # as a share of the distance between columns
 PLAIN_COLOR = "#5b8db8"  # of all cores if strengths are not known
@@ -72,16 +72,21 @@ class CoreTreeDisplay:
         return cls(tree, level_name).plot(ax=ax)
 
     @classmethod
-    def from_selection(cls, number: ClusterNumber, *, ax: Any = None) -> CoreTreeDisplay:
-        """Draw the cores of :func:`~coreclust.model_selection.select_n_clusters` at every k.
+    def from_selection(
+        cls, found: ClusterNumber | ClusterResolution, *, ax: Any = None
+    ) -> CoreTreeDisplay:
+        """Draw the cores of a selection at every number of clusters, or at every resolution.
 
         Parameters
         ----------
-        number : ClusterNumber
+        found : ClusterNumber or ClusterResolution
+            As returned by :func:`~coreclust.model_selection.select_n_clusters` or
+            :func:`~coreclust.model_selection.select_resolution`.
         ax : matplotlib Axes, default=None
             The axes to draw on; by default a new figure, wider for more levels.
         """
-        return cls(number.tree(), "number of clusters").plot(ax=ax)
+        name = "resolution" if hasattr(found, "resolutions") else "number of clusters"
+        return cls(found.tree(), name).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> CoreTreeDisplay:
         """Draw on `ax`, or on a new figure if it is None."""

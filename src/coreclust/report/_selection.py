@@ -119,6 +119,11 @@ def selection_html(
     >>> selection_html(number)[:15]
     '<!doctype html>'
     """
+    if not hasattr(number, "n_clusters") or not hasattr(number, "k"):
+        raise TypeError(
+            "number must be the result of select_n_clusters, got an object of type "
+            f"{type(number).__name__}."
+        )
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title must be a string, got {type(title).__name__}.")
     environment = _templates()
