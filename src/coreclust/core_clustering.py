@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, cast
 
@@ -404,12 +405,15 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         ids: Any = None,
         title: str | None = None,
         positions: ArrayLike | None = None,
+        classes: Any = None,
+        provenance: Mapping[str, Any] | None = None,
     ) -> None:
         """Write a report as one HTML file that opens offline in any browser.
 
-        It contains the verdict, a scatter plot with a slider for alpha, the weak fraction against
-        alpha, a heat map of co-occurrence, tables of the clusters and of the items, and the
-        settings. Of more than 10,000 items, only a selection is plotted and listed.
+        It contains the verdict, what to do next, a scatter plot with a slider for alpha, the weak
+        fraction against alpha, heat maps of the confusion of clusters and of the co-occurrence of
+        items, the features that distinguish each core, tables of the clusters and of the items,
+        and the settings. Of more than 10,000 items, only a selection is plotted and listed.
 
         Parameters
         ----------
@@ -425,6 +429,11 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             The title of the page.
         positions : array-like of shape (n_items, 2), default=None
             Coordinates for the scatter plot instead of `X`, for instance a UMAP embedding.
+        classes : sequence of n_items values, default=None
+            Known classes, for instance `y`. The report counts them in each core.
+        provenance : dict, default=None
+            Where the data comes from, as names with a text or a list of texts, for instance
+            ``{"File": "data.csv", "SHA-256": "..."}``. The report shows it with the settings.
 
         Raises
         ------
@@ -442,7 +451,16 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """
         from coreclust.report import write_report
 
-        write_report(self, path, X, ids=ids, title=title, positions=positions)
+        write_report(
+            self,
+            path,
+            X,
+            ids=ids,
+            title=title,
+            positions=positions,
+            classes=classes,
+            provenance=provenance,
+        )
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         settings = super().__repr__(N_CHAR_MAX)

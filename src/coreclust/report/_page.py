@@ -11,20 +11,28 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from coreclust._inspection.confusion import find_confusion
 from coreclust._inspection.verdict import explanation, headline
 from coreclust._utils.files import write_whole
 from coreclust._utils.text import shorten
 from coreclust.plotting._style import COLORS
 from coreclust.report import _content as content
+from coreclust.report import _next_steps as next_steps
 from coreclust.report._figures import draw_figures
+from coreclust.report._text import clean
 
 if TYPE_CHECKING:
     from coreclust.core_clustering import CoreClustering
 
 # Lighter than the colors of plots, for the dark color scheme.
-_DARK_COLORS = ("#4aa3df", "#f07b2e", "#2cc295", "#e39ac2", "#f0b429", "#8fd0f5", "#e8e8e8")
+_DARK_COLORS = (
+    "#4aa3df", "#f07b2e", "#2cc295", "#e39ac2", "#f0b429", "#8fd0f5", "#e8e8e8",
+    "#e0647f", "#63c26b", "#d6cf5a", "#a89bff", "#dd82dd", "#c99a6b",
+)  # fmt: skip
+_SCRIPTS = ("items.js", "charts.js", "print.js", "report.js")
 # In a script element, these could end the element or, in old browsers, a line of code.
 _UNSAFE = "<>&\u2028\u2029"
 
@@ -37,6 +45,8 @@ def write_report(
     ids: Any = None,
     title: str | None = None,
     positions: Any = None,
+    classes: Any = None,
+    provenance: Any = None,
 ) -> None:
     """Write a report to a file; see :meth:`coreclust.CoreClustering.to_html`.
 
@@ -46,7 +56,7 @@ def write_report(
         A fitted estimator.
     path : str or path-like
         The file. It is written completely or not at all.
-    X, ids, title, positions
+    X, ids, title, positions, classes, provenance
         As for :meth:`coreclust.CoreClustering.to_html`.
 
     Examples
@@ -72,7 +82,15 @@ def write_report(
             f"path must be in a folder that exists, got {str(target)!r}; create "
             f"{str(target.parent)!r} first."
         )
-    page = report_html(fitted, X, ids=ids, title=title, positions=positions).encode()
+    page = report_html(
+        fitted,
+        X,
+        ids=ids,
+        title=title,
+        positions=positions,
+        classes=classes,
+        provenance=provenance,
+    ).encode()
     write_whole(path, lambda file: file.write(page))
 
 
@@ -83,6 +101,8 @@ def report_html(
     ids: Any = None,
     title: str | None = None,
     positions: Any = None,
+    classes: Any = None,
+    provenance: Any = None,
 ) -> str:
     """Return a report as HTML; see :meth:`coreclust.CoreClustering.to_html`.
 
@@ -90,7 +110,7 @@ def report_html(
     ----------
     fitted : CoreClustering
         A fitted estimator.
-    X, ids, title, positions
+    X, ids, title, positions, classes, provenance
         As for :meth:`coreclust.CoreClustering.to_html`.
 
     Returns
@@ -114,6 +134,7 @@ def report_html(
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title must be a string, got {type(title).__name__}.")
     names = content.check_ids(fitted, ids)
+    given = next_steps.provenance_rows(provenance)
     layout = content.lay_out(fitted, X, positions)
     environment, bundle = _libraries()
     items = content.shown_items(fitted)
@@ -121,15 +142,24 @@ def report_html(
     diagnosis = fitted.diagnose(X)
     data = content.chart_data(fitted, path, layout, names, items)
     data |= {"markers": _MARKERS, "nColors": len(COLORS)}
+    possible = [cluster["possible"] for cluster in data["clusters"]]
+    listed_core = np.bincount(fitted.labels_[items] + 1, minlength=fitted.n_clusters_ + 1)[1:]
+    confusion = find_confusion(fitted, next_steps.MAX_CONFUSED)
+    if confusion is not None:
+        data["confusion"] = next_steps.confusion_data(confusion)
     n_cut = sum(isinstance(names[i], str) and len(names[i]) > content.MAX_TEXT for i in items)
-    script, style = _asset("report.js"), _asset("report.css") + _palette()
+    script, style = _script(), _asset("report.css") + _palette()
     return environment.get_template("report.html").render(
-        title=content.clean(shorten(title, 120)) if title else "Core clusters",
-        headline=content.clean(headline(fitted)),
-        explanation=content.clean(explanation(fitted)),
+        title=clean(shorten(title, 120)) if title else "Core clusters",
+        headline=clean(headline(fitted)),
+        explanation=clean(explanation(fitted)),
         fitted=fitted,
         clusters=content.cluster_rows(fitted),
-        findings=[content.clean(sentence) for sentence in diagnosis.sentences],
+        possible=possible,
+        outside=(items.size - listed_core - possible).tolist(),
+        actions=next_steps.action_rows(fitted, diagnosis),
+        sections=content.optional_sections(fitted, X, confusion=confusion, classes=classes),
+        findings=[clean(sentence) for sentence in diagnosis.sentences],
         pairs=content.pair_rows(diagnosis),
         n_pairs=len(diagnosis.pairs),
         alphas=data["alphas"],
@@ -138,6 +168,7 @@ def report_html(
         n_shown=items.size,
         n_cut=n_cut,
         longest=content.MAX_TEXT,
+        given=given,
         made=content.how_made(fitted, path),
         figures=draw_figures(fitted, path, layout, items),
         n_colors=len(COLORS),
@@ -181,6 +212,12 @@ def _chart_bundle() -> str:
     return _inert(f"(function () {{'use strict';{code}\n}})();")
 
 
+def _script() -> str:
+    """Return our code as one script; its parts share their names."""
+    parts = "".join(_asset(name) for name in _SCRIPTS)
+    return f"(function () {{\n'use strict';\n{parts}}})();\n"
+
+
 def _asset(name: str) -> str:
     return _inert(files("coreclust.report").joinpath("templates", name).read_text("utf-8"))
 
@@ -194,7 +231,10 @@ def _palette() -> str:
     """Return the colors of clusters as CSS variables."""
     light = "".join(f"--c{place}:{color};" for place, color in enumerate(COLORS))
     dark = "".join(f"--c{place}:{color};" for place, color in enumerate(_DARK_COLORS))
-    return f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+    classes = "".join(f".k{place}{{color:var(--c{place})}}" for place in range(len(COLORS)))
+    # The class `light` is set while the page is printed.
+    where = "@media screen and (prefers-color-scheme:dark)"
+    return f":root{{{light}}}{where}{{:root:not(.light){{{dark}}}}}{classes}\n"
 
 
 def _as_script_data(data: Any) -> Any:
