@@ -29,7 +29,7 @@ ALLOWED = {
     "report": "_inspection cores plotting",
     "core_clustering": "_inspection _sampling cores evidence report",
     "model_selection": "algorithms cluster core_clustering metrics resampling stability",
-    "single_cell": "cluster core_clustering resampling",
+    "single_cell": "cluster core_clustering model_selection resampling",
     "cli": "algorithms core_clustering evidence metrics model_selection plotting report resampling "
     "_inspection",
     "__main__": "cli",

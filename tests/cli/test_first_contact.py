@@ -471,3 +471,26 @@ def test_a_refused_checkpoint_folder_is_left_alone(tmp_path, blobs):
     with pytest.raises(ValueError, match="damaged or belongs to something else"):
         cc.fit(blobs)
     assert {path.name for path in tmp_path.iterdir()} == {"mine.txt", "header.json"}
+
+
+@pytest.mark.parametrize(
+    "options", ["-k 2", "-k 2 --scheme smoothed", "--algorithm svm --label kind"]
+)
+def test_the_audit_is_printed_and_in_the_json(tmp_path, run_command, options):
+    rng = np.random.default_rng(0)
+    points = np.repeat([[0.0, 0.0], [3.0, 0.0]], 20, axis=0) + rng.normal(size=(40, 2))
+    lines = [f"{x:.3f},{y:.3f},{'ab'[row // 20]}" for row, (x, y) in enumerate(points)]
+    data = tmp_path / "data.csv"
+    data.write_text("\n".join(["x,y,kind", *lines]) + "\n")
+    command = f"fit {data} {options} --audit --resamples 100 --seed 0 --no-plots"
+    code, text, _ = run_command(f"{command} --out {tmp_path / 'out'}")
+    assert code == 0
+    assert "On new data, " in text
+    code, answer, _ = run_command(f"{command} --json")
+    audit = json.loads(answer)["audit"]
+    assert 0 < audit["share"] <= 1
+    assert len(audit["clusters"]) == 2
+    assert " ".join(audit["sentences"]) in text
+    assert code == 0
+    without = json.loads(run_command(command.replace(" --audit", "") + " --json")[1])
+    assert "audit" not in without

@@ -5,12 +5,15 @@ import pandas as pd
 import pytest
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import pairwise_distances
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from coreclust import CoreClustering
-from coreclust._inspection.audit import _FIT, _KEY, _ROWS, ratio_of_sums
+from coreclust._inspection.audit import _FIT, _KEY, _ROWS, _for_share, ratio_of_sums
+from coreclust._utils.constants import ABSENT
 from coreclust._utils.seeds import draw_random_states, seeds_of
-from coreclust.cluster import KMeans
+from coreclust.cluster import KMeans, Leiden
 from coreclust.resampling import Bootstrap, KnownDistribution, Subsample
 
 
@@ -25,27 +28,45 @@ def fit(X, *args, **parameters):
     return CoreClustering(given.pop("estimator", KMeans(2, n_init=2)), **given).fit(X, *args)
 
 
-def test_the_share_follows_its_definition(overlapping):
-    cc = fit(overlapping, resampling=Bootstrap("all"))
+@pytest.mark.parametrize(
+    ("scheme", "outer", "estimator", "in_draws"),
+    [
+        (Bootstrap("all"), Bootstrap(), KMeans(2, n_init=2), KMeans(2, n_init=2)),
+        (Subsample(0.5), Subsample(0.5), Leiden(9, resolution=0.3), Leiden(5, resolution=0.3)),
+    ],
+)
+def test_the_share_follows_its_definition(overlapping, scheme, outer, estimator, in_draws):
+    cc = fit(overlapping, estimator=estimator, resampling=scheme)
     n_held = n_pairs = 0
     for draw in range(3):
-        rows = np.sort(Bootstrap().draw(50, seeds_of(3, _KEY, draw, _ROWS)))
+        rows = np.sort(outer.draw(50, seeds_of(3, _KEY, draw, _ROWS)))
         state = draw_random_states(seeds_of(3, _KEY, draw, _FIT), 1)[0]
-        parameters = {"n_resamples": 120, "resampling": Bootstrap("all"), "random_state": state}
-        again = CoreClustering(KMeans(2, n_init=2), **parameters).fit(overlapping[rows])
+        parameters = {"n_resamples": 120, "resampling": scheme, "random_state": state}
+        again = CoreClustering(in_draws, **parameters).fit(overlapping[rows])
         for core in again.cores_:
             for place, a in enumerate(core.core):
                 for b in core.core[:place]:
                     i, j = rows[a], rows[b]
                     if i != j:
-                        same = cc.ensemble_.labels[i] == cc.ensemble_.labels[j]
+                        labels = cc.ensemble_.labels[[i, j]]
+                        both = labels[:, (labels != ABSENT).all(axis=0)]
                         n_pairs += 1
-                        n_held += same.mean() >= 0.88
+                        n_held += (both[0] == both[1]).mean() >= 0.88
     audit = cc.audit(overlapping, n_draws=3)
     assert 0 < n_held < n_pairs
     assert audit.share == pytest.approx(n_held / n_pairs)
     assert audit.alphas["alpha"].iloc[-1] == 0.1
     assert audit.alphas["share"].iloc[-1] == audit.share
+
+
+def test_half_of_the_items_have_half_the_neighbors():
+    leiden = Leiden(n_neighbors=21)
+    assert _for_share(leiden, 0.5).n_neighbors == 11  # one of them is the item itself
+    piped = _for_share(make_pipeline(StandardScaler(), leiden), 0.5)
+    assert piped[-1].n_neighbors == 11
+    assert leiden.n_neighbors == 21
+    assert _for_share(leiden, 1.0) is leiden
+    assert _for_share(len, 0.5) is len
 
 
 def test_far_groups_hold_and_the_answer_is_certain():

@@ -110,26 +110,45 @@ def test_large_cores_are_thinned_out_evenly():
 # ---- the test ----
 
 
-def test_the_index_follows_the_definition():
+def index_of(line, second):
+    """The definition: each part without the 5 % that are furthest from the other part."""
+    right, left = np.sort(line[second]), np.sort(line[~second])[::-1]
+    right, left = (part[: part.size - part.size // 20] for part in (right, left))
+    between = (right.mean() - left.mean()) ** 2 / 4
+    within = (right.var() + left.var()) / 2
+    return within / (within + between)
+
+
+@pytest.mark.parametrize(("n_items", "share"), [(50, 0.3), (200, 0.1), (400, 0.5)])
+def test_the_index_follows_the_definition(n_items, share):
     rng = np.random.default_rng(0)
-    X, second = rng.normal(size=(50, 4)), rng.random(50) < 0.3
+    X, second = rng.normal(size=(n_items, 4)), rng.random(n_items) < share
     line = X @ (X[second].mean(axis=0) - X[~second].mean(axis=0))
-    between = (line[second].mean() - line[~second].mean()) ** 2 / 4
-    within = (line[second].var() + line[~second].var()) / 2
-    assert separation_index(X, second) == pytest.approx(within / (within + between))
+    assert separation_index(X, second) == pytest.approx(index_of(line, second))
 
 
 def test_the_index_has_known_values():
     """With 200,000 items the error is about 0.002."""
     rng = np.random.default_rng(0)
-    shapes = {1 - 2 / np.pi: rng.normal(size=200_000), 0.25: rng.uniform(-1, 1, size=200_000)}
-    for value, x in shapes.items():
-        assert separation_index(x[:, None], x > 0) == pytest.approx(value, abs=0.005)
-    gaussian, flat = shapes.values()
+    gaussian, flat = rng.normal(size=200_000), rng.uniform(-1, 1, size=200_000)
+    # Flat parts of width 0.95 whose centers are 0.95 apart: 1 / 12 against 1 / 4.
+    assert separation_index(flat[:, None], flat > 0) == pytest.approx(0.25, abs=0.005)
     for share in (0.5, 0.4):
-        parts = [separation_index(x[:, None], x < np.quantile(x, share)) for x in (gaussian, flat)]
+        parts = [index_of(x, x > np.quantile(x, 1 - share)) for x in (gaussian, flat)]
         assert flat_ratio(share) == pytest.approx(parts[1] / parts[0], abs=0.01)
     assert flat_ratio(0.1) == flat_ratio(0.9) == 1.0
+
+
+def test_a_few_outliers_do_not_hide_two_groups():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    X[40:, 0] += 6
+    second = np.arange(80) >= 40
+    clean = merge_test(X, second, np.random.default_rng(1))
+    X[[0, 79]] += [[-60, 0], [60, 0]]
+    spoiled = merge_test(X, second, np.random.default_rng(1))
+    assert clean.p_value < 1e-6
+    assert spoiled.p_value < 1e-6
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(4, 40))

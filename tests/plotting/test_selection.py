@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from coreclust.model_selection import compare_algorithms, select_n_clusters
-from coreclust.plotting import ClusterNumberDisplay, ComparisonDisplay
+from coreclust.model_selection import compare_algorithms, select_n_clusters, select_resolution
+from coreclust.plotting import ClusterNumberDisplay, ComparisonDisplay, ResolutionDisplay
 
 
 def display_of(n_clusters, k=(2, 3, 4)):
@@ -76,3 +76,43 @@ def test_hostile_names_are_drawn_as_they_are():
     display = ComparisonDisplay(["$x_", "b" * 200], np.array([0.0, 1.0]), np.eye(2)).plot()
     display.figure_.draw_without_rendering()
     assert len(display.axes_[0].get_yticklabels()[1].get_text()) < 40
+
+
+def resolutions_drawn(**changes):
+    given = {
+        "resolutions": np.array([0.1, 0.5, 2.0]),
+        "n_clusters": np.array([1, 4, 9]),
+        "measured": np.array([1.0, 0.1, 0.6]),
+        "null_measures": np.random.default_rng(0).uniform(0.6, 1.0, size=(5, 3)),
+        "stable": np.array([False, True, False]),
+        "resolution": 0.5,
+        "title": "share of weak items",
+    } | changes
+    return ResolutionDisplay(**given).plot()
+
+
+def test_resolutions_with_their_numbers_of_clusters():
+    display = resolutions_drawn()
+    chance, data, ring, hollow = display.ax_.lines[:1] + display.ax_.lines[-3:]
+    np.testing.assert_array_equal(data.get_ydata(), display.measured)
+    np.testing.assert_allclose(chance.get_ydata(), display.null_measures.mean(axis=0))
+    assert ring.get_xdata().tolist() == [1]
+    assert hollow.get_xdata().tolist() == [0, 2]
+    assert [text.get_text() for text in display.ax_.texts] == ["1", "4", "9"]
+    ticks = [label.get_text() for label in display.ax_.get_xticklabels()]
+    assert ticks == ["0.1", "0.5", "2"]
+    assert display.ax_.get_legend().get_texts()[-1].get_text() == "recommended: 0.5"
+
+
+def test_resolutions_without_null_data_or_recommendation():
+    display = resolutions_drawn(null_measures=np.empty((0, 3)), resolution=None)
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["data"]
+
+
+def test_resolutions_drawn_from_a_selection():
+    pytest.importorskip("igraph", reason="the extra graph is not installed")
+    X = np.random.default_rng(0).random((60, 2))
+    found = select_resolution(X, [0.5, 1.0], n_nulls=3, criterion="mean_jaccard", random_state=0)
+    display = ResolutionDisplay.from_selection(found)
+    np.testing.assert_array_equal(display.measured, found.measured["mean_jaccard"])
+    assert display.ax_.get_ylabel() == "mean Jaccard similarity"

@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans as SklearnKMeans
 
 from coreclust import CoreClustering
 from coreclust.cluster import KMeans
-from coreclust.resampling import Subsample
+from coreclust.resampling import Bootstrap, Subsample
 
 pytestmark = pytest.mark.slow
 
@@ -125,6 +125,19 @@ def test_auto_and_checkpoints_work_on_a_cluster(client, blobs, tmp_path):
     assert found.ensemble_ == expected.ensemble_
 
 
+@pytest.mark.parametrize("engine", ["auto", "generic"])
+def test_the_level_of_new_data_works_on_a_cluster(client, blobs, tmp_path, engine):
+    nested = {"guarantee": "new-data", "confidence": 0.5, "engine": engine}
+    nested["resampling"] = Bootstrap("all")
+    expected = fit(blobs, KMeans(3, n_init=2), 60, **nested)
+    path = tmp_path / "run.ccz"
+    with joblib.parallel_config(backend="dask"):
+        fit(blobs, KMeans(3, n_init=2), 40, checkpoint=path, **nested)
+        found = fit(blobs, KMeans(3, n_init=2), 60, checkpoint=path, **nested)
+    assert found.ensemble_ == expected.ensemble_
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
 def test_labels_come_back_in_small_integers_and_few_tasks(client, blobs, tmp_path, monkeypatch):
     from coreclust._sampling.collect import InMemory
 
@@ -150,13 +163,18 @@ def test_a_dask_array_is_written_to_a_file_and_mapped(client, blobs, tmp_path):
         fit(X, KMeans(3))
 
 
-def test_blocks_are_labeled_on_the_workers(client, blobs):
+@pytest.mark.filterwarnings("ignore:.*minutes on one processor")
+@pytest.mark.parametrize("scheme", [Subsample(size=40, label="all"), Subsample(0.5, label="all")])
+@pytest.mark.parametrize(
+    "promise", [{}, {"guarantee": "new-data", "confidence": 0.5}], ids=["estimate", "new-data"]
+)
+def test_blocks_are_labeled_on_the_workers(client, blobs, scheme, promise):
     import dask.array
 
     X = dask.array.from_array(blobs, chunks=(25, 2))
-    scheme = Subsample(size=40, label="all")
-    blocked = fit(X, KMeans(3), resampling=scheme)
-    here = fit(blobs, KMeans(3), resampling=scheme, engine="generic")
+    n_resamples = 20 if promise else 60  # of which new data takes 6.4 times as many
+    blocked = fit(X, KMeans(3), n_resamples, resampling=scheme, **promise)
+    here = fit(blobs, KMeans(3), n_resamples, resampling=scheme, engine="generic", **promise)
     assert blocked.ensemble_ == here.ensemble_
 
 

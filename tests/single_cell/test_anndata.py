@@ -5,13 +5,17 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
+from scipy.sparse import csr_matrix
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import kneighbors_graph
 
 from coreclust import CoreClustering
 from coreclust.cluster import KMeans, TrimmedKMeans
 from coreclust.resampling import Subsample
-from coreclust.single_cell import Leiden, core_clustering
+from coreclust.single_cell import Leiden, core_clustering, select_resolution
+from coreclust.single_cell._colors import GRAY, colors_of
+from coreclust.stability import jaccard_stability
 
 anndata = pytest.importorskip("anndata", reason="the extra single-cell is not installed")
 
@@ -131,3 +135,95 @@ def test_trimmed_cells_and_clusters_of_any_name():
         core_clustering(adata, labels_of, n_resamples=40, random_state=0)
     assert set(adata.obs["core_cluster_reference"]) == {"weak", "b"}
     assert adata.uns["core_cluster"]["clusters"]["cluster"].tolist() == ["b", "weak"]
+
+
+def simple_cells():
+    X, groups = make_blobs(90, n_features=5, random_state=0)
+    return anndata.AnnData(X, obsm={"X_pca": X}), groups
+
+
+@pytest.mark.filterwarnings("ignore:::anndata")
+def test_colors_and_tables_survive_a_file(tmp_path):
+    adata, _ = simple_cells()
+    core_clustering(adata, KMeans(5), n_resamples=100, random_state=0)
+    found = select_resolution(adata, [0.1, 1.0], n_nulls=3, random_state=0)
+    nothing = select_resolution(adata, [1.0], n_nulls=0, key_added="swept", random_state=0)
+    assert nothing.resolution is None
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    back = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    for key in ("core_cluster", "core_cluster_reference"):
+        colors = back.uns[f"{key}_colors"]
+        shown = back.obs[key].cat.categories
+        assert len(colors) == len(set(colors)) == shown.size
+    weak = shown_colors(back, "core_cluster").pop("weak")
+    assert weak == GRAY
+    cores, clusters = (shown_colors(back, f"core_cluster{end}") for end in ("", "_reference"))
+    assert {name: clusters[name] for name in cores if name != "weak"} == {
+        name: color for name, color in cores.items() if name != "weak"
+    }
+    stored = back.uns["core_cluster"]["clusters"]
+    assert stored["n_items"].sum() == 90
+    assert stored.shape == adata.uns["core_cluster"]["clusters"].shape
+    resolution = back.uns["core_resolution"]
+    assert resolution["reason"] == found.reason
+    assert resolution["table"]["n_clusters"].tolist() == found.n_clusters.tolist()
+    assert np.isnan(back.uns["swept"]["resolution"])
+
+
+def shown_colors(adata, key):
+    return dict(zip(adata.obs[key].cat.categories, adata.uns[f"{key}_colors"], strict=True))
+
+
+@pytest.mark.filterwarnings("ignore:::anndata")
+def test_cores_have_the_colors_of_the_users_clusters():
+    adata, groups = simple_cells()
+    adata.obs["type"] = np.array(["T", "B", "NK"])[groups]
+    adata.obs["type"] = adata.obs["type"].astype("category")
+    adata.uns["type_colors"] = ["#010101", "#020202", "#030303"]  # of B, NK, T
+    core_clustering(adata, KMeans(3), reference="type", n_resamples=60, random_state=0)
+    expected = {"B": "#010101", "NK": "#020202", "T": "#030303", "weak": GRAY}
+    shown = shown_colors(adata, "core_cluster")
+    assert shown == {name: expected[name] for name in shown}
+    assert len(shown) >= 3
+
+
+def test_many_clusters_have_different_colors():
+    names = [str(number) for number in range(60)]
+    colors = colors_of([*names, "weak"], names, "weak", None, None)
+    assert len(set(colors)) == 61
+    assert all(len(color) == 7 and int(color[1:], 16) >= 0 for color in colors)
+
+
+@pytest.mark.filterwarnings("ignore:::anndata")
+def test_the_resolution_of_cells_from_vectors_or_a_graph():
+    adata, _ = simple_cells()
+    found = select_resolution(adata, [0.1], n_nulls=20, random_state=0)
+    assert (found.resolution, found.null, found.n_clusters.tolist()) == (0.1, "gaussian", [3])
+    near = Leiden(n_neighbors=15)
+    adata.obsp["near"] = csr_matrix(
+        kneighbors_graph(adata.obsm["X_pca"], near.n_neighbors, mode="connectivity")
+    )
+    graph = select_resolution(adata, [0.1], use_graph="near", n_nulls=3, random_state=0)
+    assert graph.null == "rewired"
+    with pytest.raises(ValueError, match=r"needs an estimator with metric='precomputed'"):
+        select_resolution(adata, [0.1], use_graph="near", estimator=near)
+    adata.obs["donor"] = np.arange(90) % 30
+    donors = select_resolution(adata, [0.1], groups="donor", n_nulls=0, random_state=0)
+    assert donors.measured["ambiguous_pairs"] != found.measured["ambiguous_pairs"] or (
+        donors.n_clusters.tolist() == [3]
+    )
+    with pytest.raises(ValueError, match=r"groups='none' is not in adata\.obs"):
+        select_resolution(adata, [0.1], groups="none")
+
+
+def test_clusters_that_do_not_return_are_named_in_words(cells):
+    """A core can be stable while its cluster is merged with another in most resamples."""
+    cc = core_clustering(cells.copy(), Leiden(resolution=1.0), n_resamples=200, random_state=0)
+    jaccard = jaccard_stability(cc.ensemble_, cc.reference_labels_).mean_jaccard
+    summary = cc.summary()
+    lost = jaccard < 0.6
+    assert lost.any()
+    nearly_all_core = summary["weak_fraction"].to_numpy() < 0.1
+    assert (lost & nearly_all_core).any()
+    assert (summary["finding"].to_numpy()[lost & nearly_all_core] != "").all()
+    assert "are not shown to be two: they landed together in" in repr(cc).replace("\n", " ")

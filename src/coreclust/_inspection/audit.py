@@ -21,7 +21,7 @@ from coreclust._utils.text import percent, shorten
 from coreclust._utils.validation import check_count, check_seed, is_number
 from coreclust.cores import Core, core_path
 from coreclust.evidence._pair_evidence import PairEvidence
-from coreclust.resampling import check_resampling
+from coreclust.resampling import Scheme, check_resampling
 from coreclust.resampling._nested import draws_of_data
 
 if TYPE_CHECKING:
@@ -128,9 +128,10 @@ def audit(
     -----
     The data plays the part of the population. Datasets are drawn from it, with replacement (half of
     the items without, if the scheme draws no copies), and the cores of each are found as for the
-    data itself. What "new data" does with a pair is then known: it is what the resamples of the
-    data did. A pair holds if it was together in at least ``1 - alpha - 0.02`` of them; the 0.02 is
-    for the error of that share.
+    data itself. (For half of the items, `Leiden` uses half the neighbors, as in resamples.) What
+    "new data" does with a pair is then known: it is what the resamples of the data did. A pair
+    holds if it was together in at least ``1 - alpha - 0.02`` of them; the 0.02 is for the error of
+    that share.
 
     The prediction cannot see what all draws have in common with the data. If the clustering cuts
     one group in two at random, draws of the data mostly cut the same group, while new data would
@@ -151,7 +152,7 @@ def audit(
     X = self._frame if X is None else X
     _check(self, X, n_draws, target, random_state)
     entropy = draw_entropy(self.random_state if random_state is None else random_state)
-    alphas = self.alpha * _PARTS if self.alpha > 0 else np.zeros(1)
+    alphas = (self.alpha * _PARTS).round(12) if self.alpha > 0 else np.zeros(1)
     judge = self.ensemble_
     if self.rule_.nested:  # its resamples vary more than draws of the data
         judge = _fit_quietly(self, X, y, groups, _state(entropy, 0, _JUDGE), guarantee="pair")
@@ -215,11 +216,20 @@ def _judge_draw(
     draw: int,
 ) -> _Draw:
     """Draw data, find its cores at several values of alpha, and judge their pairs."""
-    rows, new_groups = _draw_rows(fitted, groups, seeds_of(entropy, _KEY, draw, _ROWS))
+    outer = draws_of_data(check_resampling(fitted.resampling))
+    rows, new_groups = _draw_rows(fitted, outer, groups, seeds_of(entropy, _KEY, draw, _ROWS))
     Z = _take(fitted, X, rows)
     classes = None if y is None else take_items(y, rows)
-    state = _state(entropy, draw, _FIT)
-    found = _fit_quietly(fitted, Z, classes, new_groups, state, whole=True)
+    share = 1.0 if outer.repeats else rows.size / fitted.labels_.size
+    found = _fit_quietly(
+        fitted,
+        Z,
+        classes,
+        new_groups,
+        _state(entropy, draw, _FIT),
+        whole=True,
+        estimator=_for_share(fitted._estimator(), share),
+    )
     rules = [found.rule_.changed(alpha=alpha) for alpha in alphas.tolist()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # cores that are not proven are good enough here
@@ -240,10 +250,9 @@ def _judge_draw(
 
 
 def _draw_rows(
-    fitted: CoreClustering, groups: Any, seeds: np.random.SeedSequence
+    fitted: CoreClustering, outer: Scheme, groups: Any, seeds: np.random.SeedSequence
 ) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
     """Draw items, or whole groups; each copy of a group is a group of its own."""
-    outer = draws_of_data(check_resampling(fitted.resampling))
     if groups is None:
         return np.sort(outer.draw(fitted.labels_.size, seeds)), None
     codes = np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -257,6 +266,18 @@ def _take(fitted: CoreClustering, X: Any, rows: NDArray[np.int64]) -> Any:
     if not (hasattr(estimator, "get_params") and is_pairwise(estimator)):
         return take_items(X, rows)
     return X[rows][:, rows] if hasattr(X, "tocsr") else np.asarray(X)[np.ix_(rows, rows)]
+
+
+def _for_share(estimator: Any, share: float) -> Any:
+    """Return the estimator with parameters that suit a share of the items, as in resamples."""
+    if share == 1 or not hasattr(estimator, "get_params"):
+        return estimator
+    estimator = clone(estimator)
+    for part in (estimator, *estimator.get_params(deep=True).values()):
+        if hasattr(part, "__coreclust_native__") and not isinstance(part, type):
+            in_share = part.__coreclust_native__().in_share
+            part.set_params(**({} if in_share is None else in_share(share)))
+    return estimator
 
 
 def _state(entropy: int, *key: int) -> int:

@@ -11,13 +11,16 @@ from scipy.sparse import issparse
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from coreclust._classify.forest import twin_of_forest
+from coreclust._classify.parameters import others_are_default
 from coreclust._classify.svm import twin_of_pipeline, twin_of_svc
-from coreclust._utils.validation import encode_labels
+from coreclust._utils.validation import encode_labels, is_number, is_whole
 from coreclust.cluster import HierarchicalClustering, KMeans
+from coreclust.cluster._mixture import MixtureTwin
 from coreclust.cluster._native import BatchLabeler, DatasetLabeler, NativeOffer
 
 
@@ -125,11 +128,24 @@ def _twin_of_agglomerative(estimator: AgglomerativeClustering) -> HierarchicalCl
     )
 
 
+def _twin_of_mixture(estimator: GaussianMixture) -> MixtureTwin | None:
+    numbers = (estimator.n_components, estimator.max_iter, estimator.n_init)
+    names = ("n_components", "covariance_type", "tol", "reg_covar", "max_iter", "n_init")
+    usual = (
+        others_are_default(estimator, {*names, "random_state", "verbose_interval"})
+        and all(is_whole(number) and number >= 1 for number in numbers)
+        and all(is_number(value) and value >= 0 for value in (estimator.tol, estimator.reg_covar))
+        and estimator.covariance_type in ("full", "tied", "diag", "spherical")
+    )
+    return MixtureTwin(*(getattr(estimator, name) for name in names)) if usual else None
+
+
 # Estimators of other packages, by exact type (a subclass may differ), with a function that returns
 # the equivalent native estimator, or None if a parameter rules it out.
 _TWINS: dict[type, Callable[[Any], Any]] = {
     SklearnKMeans: _twin_of_kmeans,
     AgglomerativeClustering: _twin_of_agglomerative,
+    GaussianMixture: _twin_of_mixture,
     RandomForestClassifier: twin_of_forest,
     SVC: twin_of_svc,
     Pipeline: twin_of_pipeline,

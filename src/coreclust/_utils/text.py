@@ -88,6 +88,21 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
+def p_text(p: float, level: float) -> str:
+    """Return a p-value, with enough digits to see on which side of the level it is.
+
+    >>> p_text(0.0104, 0.01), p_text(0.24, 0.01), p_text(1e-5, 0.01)
+    ('= 0.0104', '= 0.24', '< 0.001')
+    """
+    if p < 0.001 <= level:
+        return "< 0.001"
+    for digits in range(2, 18):
+        text = f"{p:.{digits}g}"
+        if (float(text) <= level) == (p <= level):
+            break
+    return f"= {text}"
+
+
 def _printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 

@@ -30,6 +30,7 @@ _EXAMPLES = """\
   coreclust fit data.csv -k 3
   coreclust fit data.csv -k 3 --id name --label species --scale --report
   coreclust fit data.csv --algorithm hclust -k 4 --alpha 0.05 --confidence 0.95
+  coreclust fit data.csv -k 3 --audit
   coreclust fit cells.h5ad -k 8 --json | jq .weak_fraction
 """
 _FILES = (
@@ -87,6 +88,12 @@ def add(commands: Any) -> None:
         metavar="S",
         help="time limit of the search, in seconds; default: 30, or as long as resampling took",
     )
+    rules.add_argument(
+        "--audit",
+        action="store_true",
+        help="also predict which share of the core pairs would hold on new data; takes 20 times as "
+        "long",
+    )
     add_output(fit)
     fit.add_argument("--report", action="store_true", help="also write report.html")
     fit.set_defaults(run=_run)
@@ -107,6 +114,8 @@ def _run(arguments: argparse.Namespace) -> None:
     out = output.folder_for(arguments, _FILES)
     cc = _fit(arguments, table)
     summary = _summary(arguments, table, cc)
+    if arguments.audit:
+        summary["audit"] = _audit(arguments, table, cc)
     if out is not None:
         summary["files"] = _write(arguments, out, table, cc)
         output.write_json(out / "summary.json", summary)
@@ -122,6 +131,8 @@ def _run(arguments: argparse.Namespace) -> None:
     print(f"{name}: {n_items} items, {n_features} feature{plural}\n")
     output.print_summary(cc)
     print(f"\n{summary['verdict']}")
+    if arguments.audit:
+        print(f"\n{' '.join(summary['audit']['sentences'])}")
     if "purity" in summary:
         print(purity_text(summary))
     print(f"\nAll items, core or weak: {out / 'core_clusters.csv'}")
@@ -157,13 +168,31 @@ def _fit(arguments: argparse.Namespace, table: Table) -> CoreClustering:
         checkpoint=arguments.checkpoint,
         **sampling_of(arguments, [arguments.algorithm]),
     )
-    is_classifier = arguments.algorithm in CLASSIFIERS
     try:
-        # The smoothed bootstrap draws new items, which needs an array and not a frame.
-        X = table.X if arguments.scheme == "smoothed" else _frame(table)
-        return cc.fit(X, table.classes if is_classifier else None)
+        return cc.fit(*_data(arguments, table))
     except ValueError as error:
         raise InputError(str(error)) from error
+
+
+def _data(arguments: argparse.Namespace, table: Table) -> tuple[Any, Any]:
+    """Return X and y."""
+    # The smoothed bootstrap draws new items, which needs an array and not a frame.
+    X = table.X if arguments.scheme == "smoothed" else _frame(table)
+    return X, table.classes if arguments.algorithm in CLASSIFIERS else None
+
+
+def _audit(arguments: argparse.Namespace, table: Table, cc: CoreClustering) -> dict[str, Any]:
+    """Return the prediction for new data, ready for JSON."""
+    audit = cc.audit(*_data(arguments, table))
+    return {
+        "share": audit.share,
+        "standard_error": audit.standard_error,
+        "target": audit.target,
+        "suggested_alpha": audit.suggested_alpha,
+        "clusters": audit.clusters.to_dict("records"),
+        "alphas": audit.alphas.to_dict("records"),
+        "sentences": audit.sentences,
+    }
 
 
 def _summary(arguments: argparse.Namespace, table: Table, cc: CoreClustering) -> dict[str, Any]:

@@ -100,6 +100,14 @@ def made_from(arguments: argparse.Namespace, table: Table) -> dict[str, Any]:
     }
 
 
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    import hashlib
+
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def safe_text(value: Any) -> str:
     """Return a value as text that no spreadsheet interprets as a formula."""
     if isinstance(value, list):

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import shlex
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from coreclust.cli import output
 from coreclust.cli.arguments import CLUSTERERS, add_command, add_input, add_output, k_range, whole
+
+if TYPE_CHECKING:
+    from coreclust.cli.reading import Table
+    from coreclust.model_selection import ClusterNumber
 
 _EXAMPLES = """\
   coreclust select data.csv
   coreclust select data.csv -k 2..6 --scale --drop year
   coreclust select data.csv --algorithm hclust --null permuted
+  coreclust select data.csv --report selection.html
   coreclust select data.csv --json | jq .n_clusters
 """
 
@@ -27,7 +34,7 @@ def add(commands: Any) -> None:
         summary="choose the number of clusters",
         text="Choose the number of clusters for which they are more stable than those of data\n"
         "without structure. The answer can be that there is no stable structure. Writes\n"
-        "selection.csv, selection.json and a plot.",
+        "selection.csv, selection.json, a plot and, with --report, an HTML page.",
         examples=_EXAMPLES,
     )
     select.add_argument(
@@ -73,17 +80,24 @@ def add(commands: Any) -> None:
     )
     add_input(select, resamples=100)
     add_output(select)
+    select.add_argument(
+        "--report",
+        type=Path,
+        metavar="PAGE",
+        help="also write an HTML page with the table, the plot and the tree of cores",
+    )
     select.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    from coreclust._utils.text import p_text
     from coreclust.algorithms import make_algorithm
     from coreclust.cli.errors import InputError
-    from coreclust.cli.loading import check_k, load, reading_words, sampling_of
+    from coreclust.cli.loading import check_k, load, sampling_of
     from coreclust.model_selection import select_n_clusters
-    from coreclust.model_selection._decision import p_text
     from coreclust.plotting._selection import ClusterNumberDisplay
 
+    _check_report(arguments)
     table = load(arguments)
     check_k(max(arguments.k), len(table.X), arguments.max_items)
     out = output.folder_for(arguments, output.names_of("selection", "table"))
@@ -123,6 +137,9 @@ def _run(arguments: argparse.Namespace) -> None:
     }
     draw = partial(ClusterNumberDisplay.from_selection, number)
     files = output.write_results(arguments, out, "selection", answer, draw, table=rows)
+    if arguments.report is not None:
+        _write_report(arguments, table, number)
+        files["Report"] = arguments.report
     if arguments.json:
         print(output.to_json(answer))
         return
@@ -146,6 +163,59 @@ def _run(arguments: argparse.Namespace) -> None:
     print(f"{number.reason}\n")
     output.print_files(arguments, files)
     if number.stable:
-        algorithm = ["--algorithm", arguments.algorithm, "-k", str(number.n_clusters)]
-        words = ["coreclust", "fit", str(arguments.data), *algorithm, *reading_words(arguments)]
-        print(f"Next: {shlex.join(words)}")
+        print(f"Next: {_next_step(arguments, number)}")
+
+
+def _next_step(arguments: argparse.Namespace, number: ClusterNumber) -> str:
+    """Return the command that fits the recommended number of clusters."""
+    from coreclust.cli.loading import reading_words
+
+    algorithm = ["--algorithm", arguments.algorithm, "-k", str(number.n_clusters)]
+    words = ["coreclust", "fit", str(arguments.data), *algorithm, *reading_words(arguments)]
+    return shlex.join(words)
+
+
+def _check_report(arguments: argparse.Namespace) -> None:
+    """Raise if the report cannot be written, before any work."""
+    from coreclust.cli.errors import InputError
+
+    path = arguments.report
+    if path is None:
+        return
+    if any(importlib.util.find_spec(name) is None for name in ("jinja2", "matplotlib")):
+        raise ImportError(
+            "--report needs more packages; install them with: pip install 'coreclust[report]'"
+        )
+    if path.is_dir():
+        raise InputError(f"--report {path} is a folder; name a file, such as selection.html.")
+    if path.resolve() == arguments.data.resolve():
+        raise InputError(f"--report {path} is the table itself; name another file.")
+    output.make_folder(path.parent, [])
+
+
+def _write_report(arguments: argparse.Namespace, table: Table, number: ClusterNumber) -> None:
+    from coreclust.cli.reading.source import is_stream, name_of
+    from coreclust.report import write_selection_report
+
+    made = [("File", name_of(arguments.data))]
+    if not is_stream(arguments.data):
+        made.append(("SHA-256 of the file", output.checksum(arguments.data)))
+    made += [
+        ("Command", output.command_of(arguments)),
+        ("Features", ", ".join(table.feature_names)),
+        ("Scaled", "yes" if arguments.scale else "no"),
+        ("Rows left out", f"{len(table.dropped):,}"),
+        *(("Notice", text) for text in table.notices),
+        ("Algorithm", arguments.algorithm),
+        ("Resampling", arguments.scheme),
+        ("Resamples", f"{arguments.resamples:,}"),
+        ("Alpha", f"{arguments.alpha:g}"),
+        ("Seed", str(arguments.seed)),
+    ]
+    write_selection_report(
+        number,
+        arguments.report,
+        title=f"Number of clusters: {name_of(arguments.data)}",
+        made=made,
+        next_step=_next_step(arguments, number) if number.stable else None,
+    )

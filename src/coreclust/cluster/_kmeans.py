@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from coreclust._utils.compat import Interval, StrOptions, check_sample_weight, fit_context
 from coreclust._utils.seeds import draw_seed
 from coreclust._utils.validation import TOO_LARGE
-from coreclust.cluster import _lloyd
+from coreclust.cluster import _lloyd, _lloyd_wide
 from coreclust.cluster._lloyd import Settings, nearest_centers
 from coreclust.cluster._native import Batch, BatchLabeler, DatasetLabeler, NativeOffer
 
@@ -129,8 +129,8 @@ class KMeans(ClusterMixin, BaseEstimator):
                 f"positive weight, n_samples={counted.sum()}."
             )
         everyone = slice(None) if counted.all() else counted  # a slice copies nothing
-        labels, self.cluster_centers_, self.inertia_, self.n_iter_ = _lloyd.best_of_runs(
-            np.ascontiguousarray(X[everyone].T),
+        labels, self.cluster_centers_, self.inertia_, self.n_iter_ = _best_of_runs(
+            X[everyone],
             weights[everyone],
             self._settings(X.shape[1]),
             draw_seed(self.random_state),
@@ -200,19 +200,61 @@ class KMeans(ClusterMixin, BaseEstimator):
         )
 
     def _labeler(self, X: NDArray[Any], *, label_all: bool = False) -> BatchLabeler:
-        X = np.ascontiguousarray(X, dtype=np.float64)
-        return partial(_label_resamples, X, label_all, self._settings(X.shape[1]))
+        settings = self._settings(X.shape[1])
+        X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
+        frame = _wide_frame(X)  # these kernels compute in double precision, and need no copy
+        if frame is None:
+            return partial(_label_resamples, X.astype(np.float64, copy=False), label_all, settings)
+        return partial(_label_wide, X, frame, label_all, settings)
 
     def _dataset_labeler(self, n_features: int) -> DatasetLabeler:
         return partial(_label_datasets, self._settings(n_features))
+
+
+_WIDE_FROM = 16  # features from which on matrix products are faster, see benchmarks/kmeans_grid.py
+
+
+def _wide_frame(X: NDArray[Any]) -> _lloyd_wide.Frame | None:
+    """Return the frame for the kernels for many features, None if the others are to be used.
+
+    Both give the same labels. The others also handle values near the limits of double precision.
+    """
+    if X.shape[1] < _WIDE_FROM:
+        return None
+    frame = _lloyd_wide.frame_of(X)
+    return frame if frame.scale > 0 else None
+
+
+def _best_of_runs(X: NDArray[Any], weights: NDArray[Any], settings: Settings, seed: int) -> Any:
+    frame = _wide_frame(X)
+    if frame is None:
+        return _lloyd.best_of_runs(np.ascontiguousarray(X.T), weights, settings, seed)
+    return _lloyd_wide.best_of_runs(X, np.arange(len(X)), frame, weights, settings, seed)
 
 
 def _label_resamples(X: Any, label_all: bool, settings: Settings, counts: Any, seeds: Any) -> Batch:
     return Batch(*_lloyd.label_resamples(X, counts, label_all, settings, seeds))
 
 
+def _label_wide(
+    X: Any, frame: Any, label_all: bool, settings: Settings, counts: Any, seeds: Any
+) -> Batch:
+    counts = np.ascontiguousarray(counts)  # with groups they are not: that would compile again
+    labels, failed, centers = _lloyd_wide.label_resamples(X, frame, counts, settings, seeds)
+    if label_all:
+        for resample in np.flatnonzero(~failed):
+            labels[resample] = nearest_centers(X, centers[resample])
+    return Batch(labels, failed, centers)
+
+
 def _label_datasets(settings: Settings, datasets: Any, n_wanted: int, seeds: Any) -> Batch:
-    labels = _lloyd.label_datasets(datasets, n_wanted, settings, seeds)
+    if datasets.shape[2] < _WIDE_FROM:
+        labels = _lloyd.label_datasets(datasets, n_wanted, settings, seeds)
+    else:
+        weights = np.ones(datasets.shape[1])
+        labels = np.empty((len(datasets), n_wanted), dtype=np.int32)
+        for dataset, seed, row in zip(datasets, seeds, labels, strict=True):
+            row[:] = _best_of_runs(dataset, weights, settings, seed)[0][:n_wanted]
     return Batch(labels, np.zeros(len(seeds), dtype=bool))
 
 

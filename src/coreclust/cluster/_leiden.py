@@ -29,7 +29,7 @@ from coreclust.cluster._neighbors import (
 
 _LISTED = 3  # times the neighbors that are needed, so that few resamples search again
 _FEWEST_NEIGHBORS = 3  # of an item in a resample, without itself
-_IGRAPH_LOCK = threading.Lock()  # igraph has one random number generator per process
+IGRAPH_LOCK = threading.Lock()  # igraph has one random number generator per process
 
 
 class Leiden(ClusterMixin, BaseEstimator):
@@ -152,7 +152,7 @@ class Leiden(ClusterMixin, BaseEstimator):
                     "sample_weight must be positive for Leiden; leave out other items."
                 )
         if given:
-            edges = _edges_of(X)
+            edges = edges_of(X)
         else:
             lists = neighbor_lists(np.ascontiguousarray(X), self.n_neighbors - 1)
             edges = lists.edges_within(np.arange(len(X)), self.n_neighbors - 1)
@@ -191,11 +191,16 @@ class Leiden(ClusterMixin, BaseEstimator):
     def _labeler(self, X: Any) -> BatchLabeler:
         import_igraph()
         if self.metric == "precomputed":
-            return _Labeler(_PartOfGraph(_edges_of(X)), self._settings())
+            return _Labeler(_PartOfGraph(edges_of(X)), self._settings())
         if X.dtype not in (np.float64, np.float32):
             X = X.astype(np.float64)
-        lists = neighbor_lists(np.ascontiguousarray(X), _LISTED * (self.n_neighbors - 1))
-        return _Labeler(_Nearest(keep_in_use(lists), self._parameters_for), self._settings())
+        lists = hold_neighbors(self, np.ascontiguousarray(X))
+        return _Labeler(_Nearest(lists, self._parameters_for), self._settings())
+
+
+def hold_neighbors(leiden: Leiden, X: NDArray[Any]) -> NeighborLists:
+    """Search for the neighbors; fits to the same data find them as long as they are held."""
+    return keep_in_use(neighbor_lists(X, _LISTED * (leiden.n_neighbors - 1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +246,7 @@ class _Labeler:
         return Batch(labels, failed)
 
 
-def _edges_of(X: Any) -> Edges:
+def edges_of(X: Any) -> Edges:
     """Return the edges of a square matrix; raise if it has negative weights."""
     if X.shape[0] != X.shape[1]:
         raise ValueError(
@@ -280,7 +285,7 @@ def _communities(
         weight = weight * counts[edges.source] * counts[edges.target]
         if settings["objective_function"] == "CPM":
             node_weights = counts.tolist()
-    with _IGRAPH_LOCK:
+    with IGRAPH_LOCK:
         igraph.set_random_number_generator(random.Random(seed))  # noqa: S311
         try:
             found = graph.community_leiden(

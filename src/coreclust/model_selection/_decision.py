@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from coreclust._utils.text import percent
+from coreclust._utils.text import p_text, percent
 
 
 def gains(
@@ -34,6 +34,28 @@ def gains(
     return middle - data, student.sf(distance, n_nulls - 1)
 
 
+def single_gains(
+    measured: NDArray[np.float64],
+    null_measured: NDArray[np.float64],
+    n_items: int,
+    *,
+    less_is_better: bool = True,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the gain and the p-value at each resolution by itself; see `select_resolution`.
+
+    Shares are compared as arcsines of their square roots and not as log odds, because shares of 0
+    and 1 are common here: null data often has a single cluster.
+    """
+    if not less_is_better:
+        measured, null_measured = 1 - measured, 1 - null_measured
+    n_nulls = len(null_measured)
+    data, chance = (np.arcsin(np.sqrt(share)) for share in (measured, null_measured))
+    gain = chance.mean(axis=0) - data
+    binomial = 1 / (2 * np.sqrt(n_items))
+    spread = np.maximum(chance.std(axis=0, ddof=1), binomial) * np.sqrt(1 + 1 / n_nulls)
+    return gain, student.sf(gain / spread, n_nulls - 1)
+
+
 def _lead(gain: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the gain at each k plus the mean deficit of the other k."""
     n_k = gain.shape[-1]
@@ -46,21 +68,6 @@ def _lead(gain: NDArray[np.float64]) -> NDArray[np.float64]:
 def _log_odds(share: NDArray[np.float64], n_items: int) -> NDArray[np.float64]:
     count = n_items * share
     return np.log((count + 0.5) / (n_items - count + 0.5))
-
-
-def p_text(p: float, level: float) -> str:
-    """Return a p-value, with enough digits to see on which side of the level it is.
-
-    >>> p_text(0.0104, 0.01), p_text(0.24, 0.01), p_text(1e-5, 0.01)
-    ('= 0.0104', '= 0.24', '< 0.001')
-    """
-    if p < 0.001 <= level:
-        return "< 0.001"
-    for digits in range(2, 18):
-        text = f"{p:.{digits}g}"
-        if (float(text) <= level) == (p <= level):
-            break
-    return f"= {text}"
 
 
 def decide(

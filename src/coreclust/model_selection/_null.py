@@ -24,5 +24,13 @@ def permuted_null(X: NDArray[np.float64], rng: np.random.Generator) -> NDArray[n
     return rng.permuted(X, axis=0)
 
 
+def gaussian_null(X: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw items from the Gaussian with the mean and the covariance of X."""
+    center = X.mean(axis=0)
+    _, sizes, axes = np.linalg.svd(X - center, full_matrices=False)
+    scores = rng.standard_normal((len(X), sizes.size)) * sizes / np.sqrt(max(len(X) - 1, 1))
+    return np.ascontiguousarray(scores @ axes + center)
+
+
 #: The kinds of null data, by name.
 NULLS: dict[str, Draw] = {"uniform": uniform_null, "permuted": permuted_null}

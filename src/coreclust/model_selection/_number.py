@@ -21,6 +21,7 @@ from coreclust.core_clustering import CoreClustering
 from coreclust.model_selection._decision import decide, gains
 from coreclust.model_selection._measures import Measures, measure
 from coreclust.model_selection._null import NULLS
+from coreclust.model_selection._tree import CoreTree, core_tree
 from coreclust.resampling import Scheme, check_resampling
 
 #: The criteria, and whether a smaller value means a more stable clustering.
@@ -56,6 +57,12 @@ class ClusterNumber:
         The criterion, and the kind of null data.
     n_items, n_items_given : int
         The number of items used, and the number of items of X.
+    labels_ : ndarray of int of shape (n_k, n_items)
+        The core labels of the items used at each k, -1 for items in no core.
+    strengths_ : ndarray of float of shape (n_k, n_items)
+        The strengths of the items used at each k.
+    items_ : ndarray of int of shape (n_items,)
+        The rows of X that were used, in ascending order.
     level : float
         The largest p-value at which a k is more stable than chance.
 
@@ -82,12 +89,34 @@ class ClusterNumber:
     null: str
     n_items: int
     n_items_given: int
+    labels_: NDArray[np.int64]
+    strengths_: NDArray[np.float64]
+    items_: NDArray[np.intp]
     level: float = 0.01
 
     @property
     def stable(self) -> bool:
         """Whether two or more clusters are recommended."""
         return self.n_clusters is not None and self.n_clusters > 1
+
+    def tree(self) -> CoreTree:
+        """Return how the cores of the data split and merge from each k to the next.
+
+        Returns
+        -------
+        tree : CoreTree
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from coreclust.model_selection import select_n_clusters
+        >>> number = select_n_clusters(
+        ...     None, load_iris().data, [2, 3], n_nulls=3, n_resamples=50, random_state=0
+        ... )
+        >>> number.tree()
+        CoreTree(2 levels, 5 cores, 150 items)
+        """
+        return core_tree(self.k.tolist(), self.labels_, strengths=self.strengths_)
 
     def table(self) -> Any:
         """Return a data frame with one row per number of clusters.
@@ -234,15 +263,18 @@ def select_n_clusters(
     data = check_array(X, dtype=np.float64, ensure_min_samples=3)
     ks = _check_range(k_range)
     _check_settings(criterion, null, n_nulls, level, max_weak, max_items)
-    scheme = _check_scheme(resampling)
+    scheme = check_scheme(resampling)
     entropy = draw_entropy(random_state)
-    items = _some(data, max_items, entropy)
+    chosen_items = _some(len(data), max_items, entropy)
+    items = data if chosen_items.size == len(data) else data[chosen_items]
     if ks[-1] >= len(items):
         raise ValueError(
             f"k_range must stay below the number of items, {len(items)}, got {ks[-1]}."
         )
     progress = Progress((1 + n_nulls) * ks.size, "clusterings", enabled=verbose > 0)
     found: list[list[Measures]] = []
+    labels: list[NDArray[np.int64]] = []
+    strengths: list[NDArray[np.float64]] = []
     for dataset in range(1 + n_nulls):
         rng = np.random.default_rng(seeds_of(entropy, _DRAW, dataset))
         drawn = items if dataset == 0 else NULLS[null](items, rng)
@@ -257,6 +289,9 @@ def select_n_clusters(
                 random_state=int(seeds_of(entropy, _FIT, dataset, k).generate_state(1)[0] >> 1),
             )
             row.append(measure(_fit(cc, drawn, quiet=dataset > 0)))
+            if dataset == 0:
+                labels.append(cc.labels_)
+                strengths.append(cc.strengths_)
             progress.update(len(found) * ks.size + len(row))
         found.append(row)
     progress.close()
@@ -266,7 +301,19 @@ def select_n_clusters(
     gain, p_value = gains(*shares, len(items), less_is_better=CRITERIA[criterion])
     compared = (ks, measured, null_measures, gain, p_value)
     chosen, reason = decide(*compared, criterion=criterion, level=level, most=max_weak)
-    return ClusterNumber(chosen, reason, *compared, criterion, null, len(items), len(data), level)
+    return ClusterNumber(
+        chosen,
+        reason,
+        *compared,
+        criterion,
+        null,
+        len(items),
+        len(data),
+        np.array(labels),
+        np.array(strengths),
+        chosen_items,
+        level,
+    )
 
 
 def _factory(estimator: Any) -> Callable[[int], Any]:
@@ -304,11 +351,12 @@ def _fit(cc: CoreClustering, X: NDArray[np.float64], *, quiet: bool) -> CoreClus
         return cc.fit(X)
 
 
-def _some(X: NDArray[np.float64], max_items: int | None, entropy: int) -> NDArray[np.float64]:
-    if max_items is None or len(X) <= max_items:
-        return X
+def _some(n_items: int, max_items: int | None, entropy: int) -> NDArray[np.intp]:
+    """Return the items to use, in ascending order."""
+    if max_items is None or n_items <= max_items:
+        return np.arange(n_items)
     rng = np.random.default_rng(seeds_of(entropy, _ITEMS))
-    return X[np.sort(rng.choice(len(X), size=max_items, replace=False))]
+    return np.sort(rng.choice(n_items, size=max_items, replace=False))
 
 
 def _pick(rows: list[list[Measures]], name: str) -> NDArray[np.float64]:
@@ -339,7 +387,8 @@ def _check_settings(
         check_count(max_items, "max_items", 10)
 
 
-def _check_scheme(resampling: Any) -> Scheme:
+def check_scheme(resampling: Any) -> Scheme:
+    """Return the scheme; raise if it cannot be used on null data."""
     scheme = check_resampling(resampling)
     if scheme.draws != "rows":
         raise ValueError(

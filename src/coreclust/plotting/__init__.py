@@ -4,8 +4,13 @@ from coreclust.plotting._alpha_path import AlphaPathDisplay
 from coreclust.plotting._bars import ClusterSizesDisplay
 from coreclust.plotting._heatmap import CooccurrenceDisplay
 from coreclust.plotting._scatter import CoreClusterDisplay
-from coreclust.plotting._selection import ClusterNumberDisplay, ComparisonDisplay
+from coreclust.plotting._selection import (
+    ClusterNumberDisplay,
+    ComparisonDisplay,
+    ResolutionDisplay,
+)
 from coreclust.plotting._strength import StrengthDisplay
+from coreclust.plotting._tree import CoreTreeDisplay
 
 __all__ = [
     "AlphaPathDisplay",
@@ -14,5 +19,7 @@ __all__ = [
     "ComparisonDisplay",
     "CooccurrenceDisplay",
     "CoreClusterDisplay",
+    "CoreTreeDisplay",
+    "ResolutionDisplay",
     "StrengthDisplay",
 ]

@@ -12,7 +12,7 @@ from coreclust._utils.text import percent
 from coreclust.plotting._style import COLORS, new_axes, plain, side_legend, tidy
 
 if TYPE_CHECKING:
-    from coreclust.model_selection import AlgorithmComparison, ClusterNumber
+    from coreclust.model_selection import AlgorithmComparison, ClusterNumber, ClusterResolution
 
 _TITLES = {
     "weak_fraction": "share of weak items",
@@ -81,30 +81,136 @@ class ClusterNumberDisplay:
         """Draw on `ax`, or on a new figure if it is None."""
         if ax is None:
             ax = new_axes()
-        least, most = self.null_measures.min(axis=0), self.null_measures.max(axis=0)
-        middle = self.null_measures.mean(axis=0)
-        # Bars and not a band, which would have no width if there is a single k.
-        (chance,) = ax.plot(self.k, middle, "s--", color="0.35", markerfacecolor="white", ms=5)
-        bars = {"fmt": "none", "ecolor": "0.6", "elinewidth": 5, "alpha": 0.6, "zorder": 1}
-        ax.errorbar(self.k, middle, yerr=[middle - least, most - middle], **bars)
-        (data,) = ax.plot(self.k, self.measured, "o-", color=COLORS[0], zorder=3)
-        handles, texts = [data, chance], ["data", "null data:\nmean and range"]
         chosen = np.flatnonzero(self.k == self.n_clusters)
-        if chosen.size:
-            look = {"ms": 13, "markerfacecolor": "none", "linestyle": "none"}
-            look |= {"markeredgecolor": COLORS[1], "markeredgewidth": 2}
-            x, y = self.k[chosen], self.measured[chosen]
-            (ring,) = ax.plot(x, y, "o", zorder=4, clip_on=False, **look)
-            handles.append(ring)
-            texts.append(f"recommended: {self.n_clusters}")
+        _draw_measures(ax, self.k, self.measured, self.null_measures, chosen, str(self.n_clusters))
         ax.set(xlabel="number of clusters", ylabel=self.title, ylim=(-0.03, 1.03))
         ax.set_xlim(self.k[0] - 0.5, self.k[-1] + 0.5)
         if self.k.size <= 20:
             ax.set_xticks(self.k)
         tidy(ax)
-        side_legend(ax, handles, texts)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+@dataclass(eq=False, repr=False)
+class ResolutionDisplay:
+    """Plot of the stability at each resolution, for the data and for null data.
+
+    The numbers above the dots are the numbers of clusters. Filled dots are more stable than chance,
+    with few weak items.
+
+    Parameters
+    ----------
+    resolutions : ndarray of shape (n_resolutions,)
+    n_clusters : ndarray of int of shape (n_resolutions,)
+        The number of clusters of the data.
+    measured : ndarray of shape (n_resolutions,)
+        The value of the criterion for the data.
+    null_measures : ndarray of shape (n_nulls, n_resolutions)
+        The value of the criterion for each null dataset (data without structure); may be empty.
+    stable : ndarray of bool of shape (n_resolutions,)
+        At which resolutions the clusters are more stable than chance.
+    resolution : float or None
+        The recommended resolution.
+    title : str
+        The name of the criterion, used as the label of the axis.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coreclust.model_selection import select_resolution
+    >>> from coreclust.plotting import ResolutionDisplay
+    >>> X = np.random.default_rng(0).random((60, 2))
+    >>> found = select_resolution(X, [0.5, 1.0], n_nulls=3, random_state=0)
+    >>> display = ResolutionDisplay.from_selection(found)
+    >>> display.figure_.savefig("resolution.png")  # doctest: +SKIP
+    """
+
+    resolutions: NDArray[np.float64]
+    n_clusters: NDArray[np.int64]
+    measured: NDArray[np.float64]
+    null_measures: NDArray[np.float64]
+    stable: NDArray[np.bool_]
+    resolution: float | None
+    title: str
+
+    @classmethod
+    def from_selection(cls, found: ClusterResolution, *, ax: Any = None) -> ResolutionDisplay:
+        """Draw the result of :func:`~coreclust.model_selection.select_resolution`.
+
+        Parameters
+        ----------
+        found : ClusterResolution
+        ax : matplotlib Axes, default=None
+            The axes to draw on; a new figure by default.
+        """
+        return cls(
+            found.resolutions,
+            found.n_clusters,
+            found.measured[found.criterion],
+            found.null_measures[found.criterion],
+            found.stable,
+            found.resolution,
+            _TITLES[found.criterion],
+        ).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> ResolutionDisplay:
+        """Draw on `ax`, or on a new figure if it is None."""
+        if ax is None:
+            ax = new_axes()
+        x = np.arange(self.resolutions.size)  # evenly spaced, so that all numbers can be read
+        chosen = np.flatnonzero(self.resolutions == self.resolution)
+        name = f"{self.resolution:g}" if chosen.size else ""
+        _draw_measures(ax, x, self.measured, self.null_measures, chosen, name)
+        hollow = ~self.stable
+        look = {"color": COLORS[0], "markerfacecolor": "white", "zorder": 3.5}
+        ax.plot(x[hollow], self.measured[hollow], "o", **look)
+        for at, (value, number) in enumerate(zip(self.measured, self.n_clusters, strict=True)):
+            ax.annotate(
+                str(number), (at, value), xytext=(0, 11), textcoords="offset points", ha="center"
+            )
+        ax.set(xlabel="resolution", ylabel=self.title, ylim=(-0.05, 1.12))
+        ax.set(xlim=(-0.5, x.size - 0.5), yticks=np.linspace(0, 1, 6))
+        ax.set_xticks(x, [f"{value:g}" for value in self.resolutions.tolist()])
+        if x.size > 12:
+            ax.tick_params(axis="x", rotation=90)
+        tidy(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _draw_measures(
+    ax: Any,
+    x: NDArray[Any],
+    measured: NDArray[np.float64],
+    null_measures: NDArray[np.float64],
+    chosen: NDArray[np.intp],
+    name: str,
+) -> None:
+    """Draw the measures of the data and of null data, and a ring around what is recommended."""
+    handles, texts = [], []
+    if len(null_measures):
+        least, most = null_measures.min(axis=0), null_measures.max(axis=0)
+        middle = null_measures.mean(axis=0)
+        # Bars and not a band, which would have no width if there is a single dot.
+        (chance,) = ax.plot(x, middle, "s--", color="0.35", markerfacecolor="white", ms=5)
+        bars = {"fmt": "none", "ecolor": "0.6", "elinewidth": 5, "alpha": 0.6, "zorder": 1}
+        ax.errorbar(x, middle, yerr=[middle - least, most - middle], **bars)
+        handles, texts = [chance], ["null data:\nmean and range"]
+    (data,) = ax.plot(x, measured, "o-", color=COLORS[0], zorder=3)
+    handles, texts = [data, *handles], ["data", *texts]
+    if chosen.size:
+        look = {"ms": 13, "markerfacecolor": "none", "linestyle": "none"}
+        look |= {"markeredgecolor": COLORS[1], "markeredgewidth": 2}
+        (ring,) = ax.plot(x[chosen], measured[chosen], "o", zorder=4, clip_on=False, **look)
+        handles.append(ring)
+        texts.append(f"recommended: {name}")
+    side_legend(ax, handles, texts)
 
 
 @dataclass(eq=False, repr=False)

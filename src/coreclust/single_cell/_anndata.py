@@ -15,6 +15,7 @@ from coreclust._utils.validation import encode_labels
 from coreclust.cluster import Leiden
 from coreclust.core_clustering import CoreClustering
 from coreclust.resampling import Subsample
+from coreclust.single_cell._colors import colors_of
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -45,7 +46,9 @@ def core_clustering(
         "weak" for cells in no core; ``adata.obs[key_added + "_reference"]`` gets the cluster,
         "trimmed" for cells in no cluster; ``adata.obs[key_added + "_strength"]`` gets how often
         a cell is together with the other cells of its cluster. ``adata.uns[key_added]`` gets the
-        parameters and the summary of the clusters.
+        parameters and the summary of the clusters. ``adata.uns[key_added + "_colors"]``
+        gets the colors for scanpy's plots: those of `reference` if it has any, and gray for weak
+        cells.
     estimator : clusterer or callable, default=None
         None uses :class:`~coreclust.cluster.Leiden`, with the resolution and the number of
         iterations of `reference` if scanpy stored them in ``adata.uns``.
@@ -86,7 +89,7 @@ def core_clustering(
     """
     if reference is not None and estimator is None and use_graph is None:
         use_graph = _GRAPH if _GRAPH in adata.obsp else None
-    X = _representation(adata, use_rep) if use_graph is None else _graph(adata, use_graph)
+    X = representation(adata, use_rep) if use_graph is None else graph_of(adata, use_graph)
     if estimator is None:
         metric = "euclidean" if use_graph is None else "precomputed"
         estimator = Leiden(metric=metric, **_settings_of(adata, reference))
@@ -95,10 +98,10 @@ def core_clustering(
             f"use_graph={use_graph!r} needs an estimator with metric='precomputed', got "
             f"{estimator!r}."
         )
-    labels = None if reference is None else encode_labels(_column(adata, reference), "reference")
+    labels = None if reference is None else encode_labels(column(adata, reference), "reference")
     cc = CoreClustering(
         estimator, resampling=Subsample(0.5) if resampling is None else resampling, **parameters
-    ).fit(X, groups=None if groups is None else _column(adata, groups, "groups"))
+    ).fit(X, groups=None if groups is None else column(adata, groups, "groups"))
     if labels is not None:  # the resamples are the same for any reference
         cc.reference_labels_, cc.cluster_names_ = labels
         cc.n_clusters_ = len(cc.cluster_names_)
@@ -109,6 +112,9 @@ def core_clustering(
     adata.obs[key_added] = _categories(cc.labels_, names, WEAK)
     adata.obs[f"{key_added}_reference"] = _categories(cc.reference_labels_, names, TRIMMED)
     adata.obs[f"{key_added}_strength"] = cc.strengths_
+    for key, none in ((key_added, WEAK), (f"{key_added}_reference", TRIMMED)):
+        shown = adata.obs[key].cat.categories.tolist()
+        adata.uns[f"{key}_colors"] = colors_of(shown, names.tolist(), none, adata, reference)
     adata.uns[key_added] = {
         "params": {
             "use_rep": use_rep,
@@ -125,7 +131,8 @@ def core_clustering(
     return cc
 
 
-def _representation(adata: Any, use_rep: str) -> Any:
+def representation(adata: Any, use_rep: str) -> Any:
+    """Return the matrix to cluster."""
     if use_rep == "X":
         return adata.X
     if use_rep not in adata.obsm:
@@ -137,7 +144,8 @@ def _representation(adata: Any, use_rep: str) -> Any:
     return np.asarray(adata.obsm[use_rep])
 
 
-def _graph(adata: Any, use_graph: str) -> Any:
+def graph_of(adata: Any, use_graph: str) -> Any:
+    """Return a graph between the cells."""
     if use_graph not in adata.obsp:
         known = ", ".join(sorted(adata.obsp)) or "nothing"
         raise ValueError(
@@ -147,15 +155,15 @@ def _graph(adata: Any, use_graph: str) -> Any:
     return csr_matrix(adata.obsp[use_graph])
 
 
-def _column(adata: Any, key: str, name: str = "reference") -> NDArray[Any]:
+def column(adata: Any, key: str, name: str = "reference") -> NDArray[Any]:
     """Return a column of adata.obs, as strings if it is a categorical."""
     if key not in adata.obs:
         known = ", ".join(map(str, adata.obs.columns)) or "nothing"
         raise ValueError(f"{name}={key!r} is not in adata.obs, which has {known}.")
-    column = adata.obs[key]
-    if column.isna().any():
+    values = adata.obs[key]
+    if values.isna().any():
         raise ValueError(f"{name}={key!r} has missing values in adata.obs; fill them or drop them.")
-    return np.asarray(column.astype(str) if column.dtype.kind == "O" else column)
+    return np.asarray(values.astype(str) if values.dtype.kind == "O" else values)
 
 
 def _settings_of(adata: Any, reference: str | None) -> dict[str, Any]:
