@@ -71,7 +71,9 @@ def confusion_rows(fitted: CoreClustering, confusion: Confusion) -> dict[str, An
             if not np.isnan(values).all():
                 cells = [_rough_percent(share) for share in values.tolist()]
                 rows.append({"code": code, "name": names[place], "status": status, "cells": cells})
-    heads = [{"code": code, "name": name} for code, name in zip(confusion.clusters, names)]
+    heads = [
+        {"code": code, "name": name} for code, name in zip(confusion.clusters, names, strict=True)
+    ]
     return {"heads": heads, "rows": rows, "n_clusters": fitted.n_clusters_}
 
 
@@ -95,10 +97,7 @@ def _profile_row(profile: Profile) -> dict[str, Any]:
     size = f"{abs(difference):.1f}" if abs(difference) <= _LARGE else f"> {_LARGE:.0f}"
     words = "the same" if difference == 0 else f"{size} {'higher' if difference > 0 else 'lower'}"
     means = {"core": profile.core, "weak": profile.weak, "rest": profile.rest}
-    texts = {
-        name: "–" if math.isnan(mean) else f"{100 * mean:.0f} %" if profile.is_share else _number(mean)
-        for name, mean in means.items()
-    }
+    texts = {name: _mean(mean, profile.is_share) for name, mean in means.items()}
     return {
         "feature": clean(shorten(profile.feature, 60)),
         "difference": words,
@@ -186,6 +185,12 @@ def _rough_percent(share: float) -> str:
     if math.isnan(share):
         return "?"
     return "" if share < 0.005 else f"{100 * share:.0f}"
+
+
+def _mean(mean: float, is_share: bool) -> str:
+    if math.isnan(mean):
+        return "none"
+    return f"{100 * mean:.0f} %" if is_share else _number(mean)
 
 
 def _number(value: float) -> str:

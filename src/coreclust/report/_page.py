@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 import os
 from functools import cache
-from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from coreclust._inspection.confusion import find_confusion
 from coreclust._inspection.verdict import explanation, headline
-from coreclust._utils.files import write_whole
 from coreclust._utils.text import shorten
 from coreclust.plotting._style import COLORS
 from coreclust.report import _content as content
+from coreclust.report import _html as html
 from coreclust.report import _next_steps as next_steps
 from coreclust.report._figures import draw_figures
 from coreclust.report._text import clean
@@ -33,8 +28,6 @@ _DARK_COLORS = (
     "#e0647f", "#63c26b", "#d6cf5a", "#a89bff", "#dd82dd", "#c99a6b",
 )  # fmt: skip
 _SCRIPTS = ("items.js", "charts.js", "print.js", "report.js")
-# In a script element, these could end the element or, in old browsers, a line of code.
-_UNSAFE = "<>&\u2028\u2029"
 
 
 def write_report(
@@ -71,27 +64,19 @@ def write_report(
     >>> cc = CoreClustering(KMeans(3), n_resamples=50, random_state=0).fit(X)
     >>> write_report(cc, Path(mkdtemp()) / "report.html", X)
     """
-    target = Path(path)
-    if target.is_dir():
-        raise ValueError(
-            f"path must be a file, such as {str(target / 'report.html')!r}, got the folder "
-            f"{str(target)!r}."
-        )
-    if not target.parent.is_dir():
-        raise ValueError(
-            f"path must be in a folder that exists, got {str(target)!r}; create "
-            f"{str(target.parent)!r} first."
-        )
-    page = report_html(
-        fitted,
-        X,
-        ids=ids,
-        title=title,
-        positions=positions,
-        classes=classes,
-        provenance=provenance,
-    ).encode()
-    write_whole(path, lambda file: file.write(page))
+    html.write_page(
+        path,
+        lambda: report_html(
+            fitted,
+            X,
+            ids=ids,
+            title=title,
+            positions=positions,
+            classes=classes,
+            provenance=provenance,
+        ),
+        "report.html",
+    )
 
 
 def report_html(
@@ -131,12 +116,11 @@ def report_html(
     check_is_fitted(fitted)
     if X is not None and positions is not None:
         raise ValueError("Pass either X, the data, or positions, where to draw the items.")
-    if title is not None and not isinstance(title, str):
-        raise TypeError(f"title must be a string, got {type(title).__name__}.")
+    html.check_title(title)
     names = content.check_ids(fitted, ids)
     given = next_steps.provenance_rows(provenance)
     layout = content.lay_out(fitted, X, positions)
-    environment, bundle = _libraries()
+    environment = html.templates("vl_convert")
     items = content.shown_items(fitted)
     path = content.report_path(fitted)
     diagnosis = fitted.diagnose(X)
@@ -148,7 +132,8 @@ def report_html(
     if confusion is not None:
         data["confusion"] = next_steps.confusion_data(confusion)
     n_cut = sum(isinstance(names[i], str) and len(names[i]) > content.MAX_TEXT for i in items)
-    script, style = _script(), _asset("report.css") + _palette()
+    bundle, script = _chart_bundle(), _script()
+    style = html.asset("report.css") + _palette()
     return environment.get_template("report.html").render(
         title=clean(shorten(title, 120)) if title else "Core clusters",
         headline=clean(headline(fitted)),
@@ -173,33 +158,12 @@ def report_html(
         figures=draw_figures(fitted, path, layout, items),
         n_colors=len(COLORS),
         markers=_MARKERS,
-        data=_as_script_data(data),
-        style=_trusted(style),
-        bundle=_trusted(bundle),
-        script=_trusted(script),
-        policy=_policy([bundle, script], style),
+        data=html.script_data(data),
+        style=html.trusted(style),
+        bundle=html.trusted(bundle),
+        script=html.trusted(script),
+        policy=html.policy(style, [bundle, script]),
     )
-
-
-def _libraries() -> tuple[Any, str]:
-    """Return the templates and the code of the charts; raise if a package is missing."""
-    try:
-        import jinja2
-        import matplotlib as mpl  # noqa: F401
-        import vl_convert  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            f"Reports need {error.name}; install all that they need with: "
-            "pip install 'coreclust[report]'"
-        ) from error
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("coreclust.report", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment, _chart_bundle()
 
 
 @cache
@@ -209,22 +173,13 @@ def _chart_bundle() -> str:
 
     code = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     # In a function, so that its names are not global.
-    return _inert(f"(function () {{'use strict';{code}\n}})();")
+    return html.inert(f"(function () {{'use strict';{code}\n}})();")
 
 
 def _script() -> str:
     """Return our code as one script; its parts share their names."""
-    parts = "".join(_asset(name) for name in _SCRIPTS)
+    parts = "".join(html.asset(name) for name in _SCRIPTS)
     return f"(function () {{\n'use strict';\n{parts}}})();\n"
-
-
-def _asset(name: str) -> str:
-    return _inert(files("coreclust.report").joinpath("templates", name).read_text("utf-8"))
-
-
-def _inert(code: str) -> str:
-    """Return code that cannot end the HTML element that contains it."""
-    return code.replace("\r", "").replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def _palette() -> str:
@@ -235,31 +190,6 @@ def _palette() -> str:
     # The class `light` is set while the page is printed.
     where = "@media screen and (prefers-color-scheme:dark)"
     return f":root{{{light}}}{where}{{:root:not(.light){{{dark}}}}}{classes}\n"
-
-
-def _as_script_data(data: Any) -> Any:
-    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    for letter in _UNSAFE:
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return _trusted(text)
-
-
-def _trusted(text: str) -> Any:
-    from markupsafe import Markup
-
-    return Markup(text)  # noqa: S704 - our own code, or JSON with the escapes above
-
-
-def _policy(scripts: list[str], style: str) -> str:
-    """Return the content security policy: only our scripts and style, and embedded pictures."""
-    return (
-        f"default-src 'none'; script-src {' '.join(map(_hash, scripts))}; "
-        f"style-src {_hash(style)}; img-src data:; base-uri 'none'; form-action 'none'"
-    )
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 # The markers of plotting._style as SVG paths in a box from -1 to 1.
