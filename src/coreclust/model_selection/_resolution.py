@@ -14,13 +14,13 @@ from sklearn.utils import check_array
 
 from coreclust._utils.progress import Progress
 from coreclust._utils.seeds import draw_entropy, seeds_of
-from coreclust._utils.text import percent
+from coreclust._utils.text import p_text, percent
 from coreclust._utils.validation import check_count, check_share, is_number
 from coreclust.cluster import Leiden
 from coreclust.cluster._leiden import hold_neighbors
 from coreclust.cluster._rewire import rewired_graph
 from coreclust.core_clustering import CoreClustering
-from coreclust.model_selection._decision import p_text, single_gains
+from coreclust.model_selection._decision import single_gains
 from coreclust.model_selection._measures import Measures, measure
 from coreclust.model_selection._null import gaussian_null, permuted_null, uniform_null
 from coreclust.model_selection._number import CRITERIA, check_scheme
