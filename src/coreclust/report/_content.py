@@ -28,6 +28,7 @@ from coreclust._utils.frames import is_pandas_frame
 from coreclust._utils.text import shorten
 from coreclust.plotting._items import check_positions, ordered_items, project
 from coreclust.report import _next_steps as next_steps
+from coreclust.report._audit import audit_rows
 from coreclust.report._text import clean
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ class Section:
 
 
 def optional_sections(
-    fitted: CoreClustering, X: Any, *, confusion: Confusion | None, classes: Any
+    fitted: CoreClustering, X: Any, *, audit: Any, confusion: Confusion | None, classes: Any
 ) -> list[Section]:
     """Return the optional sections in the order in which the page shows them.
 
@@ -232,6 +233,12 @@ def optional_sections(
     data = fitted._frame if X is None else X
     shown = None if confusion is None else next_steps.confusion_rows(fitted, confusion)
     found = [
+        Section(
+            "audit",
+            "Would the cores hold on new data?",
+            "_audit.html",
+            audit_rows(fitted, audit),
+        ),
         Section("confusion", "Which clusters are confused", "_confusion.html", shown),
         Section(
             "profiles",

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from coreclust.report._page import write_report
 
 if TYPE_CHECKING:
+    from coreclust._inspection.audit import Audit
     from coreclust.core_clustering import CoreClustering
 
 
@@ -24,6 +25,7 @@ def to_html(
     positions: ArrayLike | None = None,
     classes: Any = None,
     provenance: Mapping[str, Any] | None = None,
+    audit: Audit | None = None,
 ) -> None:
     """Write a report as one HTML file that opens offline in any browser.
 
@@ -51,6 +53,9 @@ def to_html(
     provenance : dict, default=None
         Where the data comes from, as names with a text or a list of texts, for instance
         ``{"File": "data.csv", "SHA-256": "..."}``. The report shows it with the settings.
+    audit : Audit, default=None
+        What :meth:`audit` returned. The report shows which share of the core pairs is predicted to
+        hold on new data, in all and for each cluster.
 
     Raises
     ------
@@ -75,4 +80,5 @@ def to_html(
         positions=positions,
         classes=classes,
         provenance=provenance,
+        audit=audit,
     )

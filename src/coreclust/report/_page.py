@@ -16,6 +16,7 @@ from coreclust.plotting._style import COLORS
 from coreclust.report import _content as content
 from coreclust.report import _html as html
 from coreclust.report import _next_steps as next_steps
+from coreclust.report._audit import check_audit
 from coreclust.report._figures import draw_figures
 from coreclust.report._text import clean
 
@@ -40,6 +41,7 @@ def write_report(
     positions: Any = None,
     classes: Any = None,
     provenance: Any = None,
+    audit: Any = None,
 ) -> None:
     """Write a report to a file; see :meth:`coreclust.CoreClustering.to_html`.
 
@@ -49,7 +51,7 @@ def write_report(
         A fitted estimator.
     path : str or path-like
         The file. It is written completely or not at all.
-    X, ids, title, positions, classes, provenance
+    X, ids, title, positions, classes, provenance, audit
         As for :meth:`coreclust.CoreClustering.to_html`.
 
     Examples
@@ -74,6 +76,7 @@ def write_report(
             positions=positions,
             classes=classes,
             provenance=provenance,
+            audit=audit,
         ),
         "report.html",
     )
@@ -88,6 +91,7 @@ def report_html(
     positions: Any = None,
     classes: Any = None,
     provenance: Any = None,
+    audit: Any = None,
 ) -> str:
     """Return a report as HTML; see :meth:`coreclust.CoreClustering.to_html`.
 
@@ -95,7 +99,7 @@ def report_html(
     ----------
     fitted : CoreClustering
         A fitted estimator.
-    X, ids, title, positions, classes, provenance
+    X, ids, title, positions, classes, provenance, audit
         As for :meth:`coreclust.CoreClustering.to_html`.
 
     Returns
@@ -117,6 +121,7 @@ def report_html(
     if X is not None and positions is not None:
         raise ValueError("Pass either X, the data, or positions, where to draw the items.")
     html.check_title(title)
+    check_audit(fitted, audit)
     names = content.check_ids(fitted, ids)
     given = next_steps.provenance_rows(provenance)
     layout = content.lay_out(fitted, X, positions)
@@ -143,7 +148,9 @@ def report_html(
         possible=possible,
         outside=(items.size - listed_core - possible).tolist(),
         actions=next_steps.action_rows(fitted, diagnosis),
-        sections=content.optional_sections(fitted, X, confusion=confusion, classes=classes),
+        sections=content.optional_sections(
+            fitted, X, audit=audit, confusion=confusion, classes=classes
+        ),
         findings=[clean(sentence) for sentence in diagnosis.sentences],
         pairs=content.pair_rows(diagnosis),
         n_pairs=len(diagnosis.pairs),

@@ -84,7 +84,7 @@ function choose(codes) {
   codes.forEach((code) => chosen.add(code));
   document.querySelectorAll("#legend .chip").forEach((chip) =>
     chip.setAttribute("aria-pressed", String(chosen.has(Number(chip.dataset.cluster)))));
-  document.querySelectorAll("#profiles tbody, #classes tr[data-cluster]").forEach((part) => {
+  document.querySelectorAll("#profiles tbody, #classes tr[data-cluster], #audit tr[data-cluster]").forEach((part) => {
     part.hidden = chosen.size > 0 && !chosen.has(Number(part.dataset.cluster));
   });
   $("show-all").disabled = chosen.size === 0;
