@@ -234,17 +234,25 @@ def _euclidean(fitted: CoreClustering, X: Any) -> Any:
     if n_features is not None and n_features != np.shape(X)[-1]:
         return None  # for instance a projection to be plotted
     estimator = fitted._estimator()
-    if hasattr(estimator, "get_params"):
-        values = estimator.get_params(deep=True).values()
-        precomputed = any(isinstance(value, str) and value == "precomputed" for value in values)
-        if precomputed or get_tags(estimator).input_tags.pairwise or is_classifier(estimator):
-            return None  # classes may overlap and still be two
+    if takes_distances(estimator):
+        return None
+    if hasattr(estimator, "get_params") and is_classifier(estimator):
+        return None  # classes may overlap and still be two
     try:
         if isinstance(estimator, Pipeline) and len(estimator.steps) > 1:
             X = fitted.estimator_[:-1].transform(X)
         return check_array(X, accept_sparse="csr", dtype=np.float64)
     except (TypeError, ValueError):  # not a table of finite numbers
         return None
+
+
+def takes_distances(estimator: Any) -> bool:
+    """Tell whether an estimator takes distances, or similarities, and not features."""
+    if not hasattr(estimator, "get_params"):
+        return False
+    values = estimator.get_params(deep=True).values()
+    precomputed = any(isinstance(value, str) and value == "precomputed" for value in values)
+    return precomputed or bool(get_tags(estimator).input_tags.pairwise)
 
 
 def _pair_columns(fitted: CoreClustering, X: Any) -> dict[str, NDArray[Any]]:
