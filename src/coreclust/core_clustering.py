@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
@@ -43,6 +42,7 @@ from coreclust._utils.seeds import draw_entropy
 from coreclust.cores import Core, core_labels, find_cores
 from coreclust.evidence._guarantees import GUARANTEES
 from coreclust.evidence._rule import CoreRule
+from coreclust.report._method import to_html
 
 __all__ = ["CoreClustering"]
 
@@ -363,7 +363,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         cut._set_cores(rule, cores)
         return cut
 
-    # Reports of a fitted estimator, defined and documented in coreclust._inspection.
+    # Reports of a fitted estimator, defined and documented in coreclust._inspection and .report.
     alpha_path = alpha_path
     audit = audit
     confidence_path = confidence_path
@@ -372,6 +372,7 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     predict = available_if(has_models, predict)
     summary = summary
     test_pair = pair.test_pair
+    to_html = to_html
 
     def cooccurrence(self, i: Any, j: Any) -> Any:
         """Estimate the probability that items i and j get the same label.
@@ -395,54 +396,6 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.ensemble_.cooccurrence(i, j, noise=self.noise)
-
-    def to_html(
-        self,
-        path: str | os.PathLike[str],
-        X: Any = None,
-        *,
-        ids: Any = None,
-        title: str | None = None,
-        positions: ArrayLike | None = None,
-    ) -> None:
-        """Write a report as one HTML file that opens offline in any browser.
-
-        It contains the verdict, a scatter plot with a slider for alpha, the weak fraction against
-        alpha, a heat map of co-occurrence, tables of the clusters and of the items, and the
-        settings. Of more than 10,000 items, only a selection is plotted and listed.
-
-        Parameters
-        ----------
-        path : path
-            The file to write.
-        X : array-like of shape (n_items, n_features), default=None
-            The data for the scatter plot. Two features are plotted as they are, more by their
-            first two principal components. None uses the fitted frame if X was one; otherwise
-            items are plotted by cluster and strength.
-        ids : sequence of n_items names, default=None
-            Names of the items. None uses the index of the fitted frame, or the positions.
-        title : str, default=None
-            The title of the page.
-        positions : array-like of shape (n_items, 2), default=None
-            Coordinates for the scatter plot instead of `X`, for instance a UMAP embedding.
-
-        Raises
-        ------
-        ImportError
-            If the packages of ``coreclust[report]`` are not installed.
-
-        Examples
-        --------
-        >>> from pathlib import Path
-        >>> from tempfile import mkdtemp
-        >>> from sklearn.datasets import load_iris
-        >>> from coreclust import CoreClustering
-        >>> cc = CoreClustering(n_resamples=50, random_state=0).fit(load_iris().data)
-        >>> cc.to_html(Path(mkdtemp()) / "report.html", title="Iris")
-        """
-        from coreclust.report import write_report
-
-        write_report(self, path, X, ids=ids, title=title, positions=positions)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         settings = super().__repr__(N_CHAR_MAX)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_iris
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -132,25 +132,6 @@ def test_labels_have_the_distribution_of_scikit_learns(how):
     for c in range(3):
         one, other = (found == c).mean(axis=0), (expected == c).mean(axis=0)
         np.testing.assert_allclose(one, other, atol=4.5 * 0.026)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("data", [IRIS, load_wine(return_X_y=True)], ids=["iris", "wine"])
-def test_the_error_is_that_of_scikit_learn(data):
-    """Both engines draw the same resamples, so that the errors out of bag can be compared by pairs.
-
-    Their mean difference over 20 seeds is within two standard errors.
-    """
-    X, y = data
-    errors = []
-    for engine in ("batched", "generic"):
-        how = {"n_resamples": 20, "alpha": 1, "resampling": Bootstrap("oob"), "engine": engine}
-        labels = fit(X, y, Forest(50), **how).ensemble_.labels
-        errors.append(np.mean((labels != y[:, None]), axis=0, where=labels >= 0))
-    differences = errors[0] - errors[1]
-    error = differences.std(ddof=1) / np.sqrt(differences.size)
-    assert abs(differences.mean()) <= 2 * error
-    assert error < 0.01
 
 
 def test_more_trees_than_one_average_the_shares_of_their_leaves():

@@ -5,6 +5,7 @@ import io
 import json
 import lzma
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -534,9 +535,11 @@ def test_the_audit_is_printed_and_in_the_json(tmp_path, run_command, options):
     data = tmp_path / "data.csv"
     data.write_text("\n".join(["x,y,kind", *lines]) + "\n")
     command = f"fit {data} {options} --audit --resamples 100 --seed 0 --no-plots"
-    code, text, _ = run_command(f"{command} --out {tmp_path / 'out'}")
+    code, text, _ = run_command(f"{command} --out {tmp_path / 'out'} --report")
     assert code == 0
     assert "On new data, " in text
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert re.search(r"On new data, .*\.", text)[0] in page
     code, answer, _ = run_command(f"{command} --json")
     audit = json.loads(answer)["audit"]
     assert 0 < audit["share"] <= 1

@@ -31,6 +31,7 @@ from coreclust._inspection.verdict import verdict
 from coreclust.cluster import KMeans
 from coreclust.report import report_html
 from coreclust.resampling import KnownDistribution
+from coreclust.stability import jaccard_stability
 
 ABSENT, NOISE = LabelEnsemble.ABSENT, LabelEnsemble.NOISE
 
@@ -440,18 +441,31 @@ def test_the_summary_names_the_findings_of_each_cluster(merged, cut):
     pairs = quick_diagnosis(cut).pairs
     doubtful = pairs[~pairs["shown_two"]][["cluster_1", "cluster_2"]].to_numpy().tolist()
     assert doubtful
+    jaccard = jaccard_stability(cut.ensemble_, cut.reference_labels_).mean_jaccard
     for cluster, finding in enumerate(cut.summary()["finding"]):
         others = [sum(pair) - cluster for pair in doubtful if cluster in pair]
-        expected = f"not shown apart from {', '.join(map(str, others))}" if others else ""
-        assert finding == expected
+        expected = [f"not shown apart from {', '.join(map(str, others))}"] if others else []
+        if jaccard[cluster] < 0.6:
+            expected.append(f"found again only in part: mean Jaccard index {jaccard[cluster]:.2f}")
+        assert finding == "; ".join(expected)
 
 
 def test_many_findings_are_shortened():
     pairs = pd.DataFrame({"cluster_1": list("aaaa"), "cluster_2": list("bcde"), "shown_two": False})
     groups = pd.DataFrame({"cluster": ["b", "b"]})
-    words = findings(Diagnosis(pairs, groups, [], [], []), np.array(list("abf")))
+    clusters = pd.DataFrame(
+        {
+            "cluster": list("abfg"),
+            "mean_jaccard": [0.9, 0.3, np.nan, 0.55],
+            "missing": [0.0, 0.8, np.nan, 0.1],
+            "why": ["", "noise", "", "merged"],
+        }
+    )
+    words = findings(Diagnosis(pairs, groups, [], clusters, [], []), np.array(list("abfg")))
+    lost = "not found again in 80 % of resamples: mostly noise"
     assert words == [
         "not shown apart from b, c and 2 more",
-        "not shown apart from a; holds 2 groups",
+        f"not shown apart from a; holds 2 groups; {lost}",
         "",
+        "found again only in part: mean Jaccard index 0.55",
     ]

@@ -11,6 +11,7 @@ from sklearn.cluster import KMeans
 
 from coreclust import CoreClustering, LabelEnsemble
 from coreclust._inspection.modes import (
+    Mode,
     _difference,
     _groups,
     _landing,
@@ -41,8 +42,9 @@ def planted(solutions, shares, seed=0, noise=0.02):
 def fitted_with(labels, reference=REFERENCE):
     cc = CoreClustering(KMeans(3), n_resamples=20, random_state=0)
     cc.fit(reference[:, None] + 0.01 * np.random.default_rng(0).normal(size=(len(reference), 1)))
-    cc.reference_labels_, cc.cluster_names_ = reference, np.array(list("abcdefgh"))
     cc.n_clusters_ = int(reference.max()) + 1
+    cc.reference_labels_ = reference
+    cc.cluster_names_ = np.array(list("abcdefgh"))[: cc.n_clusters_]
     cc.ensemble_ = LabelEnsemble(labels)
     return cc
 
@@ -75,6 +77,25 @@ def test_a_single_solution_that_differs_is_mentioned():
     assert mode_sentences(cc, find_modes(cc)) == [
         "100 % of the resamples merge clusters a and b and split cluster c."
     ]
+
+
+def test_resamples_that_differ_in_many_ways_are_mentioned():
+    """Each of ten clusters is split in a third of the resamples, at random."""
+    rng = np.random.default_rng(0)
+    reference = np.repeat(np.arange(8), 20)
+    halves = np.tile(np.arange(20) < 10, 8)
+    labels = np.array(
+        [np.where(halves & (rng.random(8) < 0.35)[reference], 8, reference) for _ in range(100)]
+    ).T
+    cc = fitted_with(labels, reference)
+    agree = (labels == reference[:, None]).all(axis=0).mean()
+    share = "No resample agrees" if not agree else f"{round(100 * agree)} % of the resamples agree"
+    (said,) = mode_sentences(cc, find_modes(cc))
+    assert said == f"{share} with this clustering; the others differ from it in many ways."
+    (said,) = mode_sentences(cc, [Mode(0.001, (), (), ()), Mode(0.2, ((0, 1),), (), ())])
+    assert said.startswith("Less than 1 % of the resamples agree with this clustering; the others")
+    (said,) = mode_sentences(cc, [Mode(0.0, (), (), ()), Mode(0.2, ((0, 1),), (), ())])
+    assert said == "No resample agrees with this clustering; they differ from it in many ways."
 
 
 def test_clusters_that_become_noise_are_named():

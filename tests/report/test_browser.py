@@ -107,6 +107,7 @@ PLACE = """(item) => {
 def test_pointing_at_an_item_tells_about_it(tab, fitted, blobs):
     gaps = np.linalg.norm(blobs[:, None] - blobs[None], axis=2) + 1e9 * np.eye(60)
     item = int(gaps.min(axis=1).argmax())  # not covered by another
+    tab.page.locator("#scatter").scroll_into_view_if_needed()
     x, y = tab.page.evaluate(PLACE, item)
     tab.page.mouse.move(x - 60, y - 30)
     tab.page.mouse.move(x, y, steps=5)
@@ -239,7 +240,7 @@ def test_text_has_contrast(open_tab, report, scheme):
 
 def test_the_keyboard_reaches_everything(tab):
     reached = []
-    for _ in range(30):
+    for _ in range(60):
         tab.page.keyboard.press("Tab")
         reached.append(
             tab.page.evaluate("document.activeElement.id || document.activeElement.textContent")
@@ -283,7 +284,7 @@ def test_hostile_content_is_inert(open_tab, blobs, tmp_path):
     for box in page.locator("#item-table tbody tr").all():
         box.hover()
     page.locator("#search").fill("<script>")
-    page.get_by_role("button", name="Item").click()
+    page.locator("#item-table").get_by_role("button", name="Item").click()
     page.locator("#search").fill("")
     assert page.evaluate("typeof window.hacked") == "undefined"
     assert page.locator("script").count() == 3

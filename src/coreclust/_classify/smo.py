@@ -280,9 +280,18 @@ def solve(rows, bounds, ranges, settings):
         step = (largest - residual[j]) / curvature
         room_i, room_j = high[i] - beta[i], beta[j] - low[j]
         step = min(step, room_i, room_j)
-        # Set to the bound itself, so that no rounding error keeps an item off it.
-        beta[i] = high[i] if step == room_i else beta[i] + step
-        beta[j] = low[j] if step == room_j else beta[j] - step
+        # The sum stays the same. It is kept by subtraction, as in libsvm, so that no rounding error
+        # keeps an item off its bound: it would count as free, and set the intercept.
+        total = beta[i] + beta[j]
+        if step == room_i:
+            beta[i] = high[i]
+            beta[j] = max(total - high[i], low[j])
+        elif step == room_j:
+            beta[j] = low[j]
+            beta[i] = min(total - low[j], high[i])
+        else:
+            beta[i] += step
+            beta[j] -= step
         for begin, end in ((begin_p, end_p), (begin_q, end_q)):
             for k in range(begin, end):
                 residual[k] -= step * (K[i, k] - K[j, k])

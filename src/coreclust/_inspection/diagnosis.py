@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from coreclust._inspection.landing import Pairs, common_labels, landed_together, pairs_that_met
 from coreclust._inspection.merge_test import MOST_ITEMS, MergeTest, merge_test
 from coreclust._inspection.modes import Mode, find_modes, mode_sentences
+from coreclust._inspection.returns import find_returns, return_in_words, return_sentences
 from coreclust._inspection.stable_groups import StableGroup, are_distinct, stable_groups
 from coreclust._utils.compat import number_of_items
 from coreclust._utils.seeds import seeds_of
@@ -52,6 +53,10 @@ class Diagnosis:
         (the share of resamples in which all items of the group that are present have one label).
     items : list of ndarray of int
         The items of each group in `groups`.
+    clusters : DataFrame
+        One row per cluster: `cluster`, `mean_jaccard` (the index with the most similar cluster of a
+        resample), `missing` (the share of resamples in which it is at most 0.5) and `why` (what the
+        cluster mostly is there: "merged", "split" or "noise"; empty if it is never missing).
     modes : list of Mode
         The distinct solutions among the resamples, the most common first, each with `share`,
         `merged`, `split` and `lost` (positions in `cluster_names_`). See Notes of `diagnose`.
@@ -74,6 +79,7 @@ class Diagnosis:
     pairs: pd.DataFrame
     groups: pd.DataFrame
     items: list[NDArray[np.intp]]
+    clusters: pd.DataFrame
     modes: list[Mode]
     sentences: list[str]
 
@@ -98,7 +104,7 @@ def diagnose(self: CoreClustering, X: Any = None) -> Diagnosis:
     Returns
     -------
     diagnosis : Diagnosis
-        With `pairs`, `groups`, `items` and `sentences`.
+        With `pairs`, `groups`, `items`, `clusters`, `modes` and `sentences`.
 
     Notes
     -----
@@ -117,6 +123,10 @@ def diagnose(self: CoreClustering, X: Any = None) -> Diagnosis:
     groups are reported if they pass the same test or, without features, if hardly any resample
     divides them and they hold at least 95 % of the cluster.
 
+    A cluster is reported as not found again if most of at most 200 resamples have no cluster with a
+    Jaccard index above 0.5, or if the mean of the largest index is below 0.6, as in
+    :func:`~coreclust.stability.jaccard_stability` [2]_.
+
     To find the modes, at most 200 resamples are grouped by their adjusted Rand index with each
     other. A cluster is merged with another if at least 75 % of both have one label, and split if
     no label has 75 % of it.
@@ -125,6 +135,8 @@ def diagnose(self: CoreClustering, X: Any = None) -> Diagnosis:
     ----------
     .. [1] Y. Liu, D. N. Hayes, A. Nobel, J. S. Marron, "Statistical Significance of Clustering for
        High-Dimension, Low-Sample Size Data", JASA 103, 2008.
+    .. [2] C. Hennig, "Cluster-wise assessment of cluster stability", Computational Statistics &
+       Data Analysis 52, 2007.
 
     Examples
     --------
@@ -153,6 +165,9 @@ def findings(diagnosis: Diagnosis, names: NDArray[Any]) -> list[str]:
     """Return the findings about each cluster in a few words, empty for none."""
     pairs = diagnosis.pairs[~diagnosis.pairs["shown_two"]]
     ends = [*zip(pairs["cluster_1"], pairs["cluster_2"], strict=True)]
+    found = {
+        name: return_in_words(*how) for name, *how in diagnosis.clusters.itertuples(index=False)
+    }
     words = []
     for name in names.tolist():
         others = [shorten(b if a == name else a) for a, b in ends if name in (a, b)]
@@ -160,7 +175,7 @@ def findings(diagnosis: Diagnosis, names: NDArray[Any]) -> list[str]:
         apart = f"not shown apart from {', '.join(others[:_NAMED_PAIRS])}{more}" if others else ""
         n_groups = int((diagnosis.groups["cluster"] == name).sum())
         groups = f"holds {n_groups} groups" if n_groups else ""
-        words.append("; ".join(part for part in (apart, groups) if part))
+        words.append("; ".join(part for part in (apart, groups, found[name]) if part))
     return words
 
 
@@ -168,6 +183,8 @@ def _diagnose(fitted: CoreClustering, X: Any) -> Diagnosis:
     pairs = _pair_columns(fitted, X)
     groups = _distinct_groups(fitted, X)
     modes = find_modes(fitted)
+    returns = find_returns(fitted)
+    merged = set(pairs["pair"][~pairs["shown_two"]].ravel().tolist())
     names = fitted.cluster_names_
     import pandas as pd
 
@@ -187,10 +204,19 @@ def _diagnose(fitted: CoreClustering, X: Any) -> Diagnosis:
             }
         ),
         [group.items for group in groups],
+        pd.DataFrame(
+            {
+                "cluster": names,
+                "mean_jaccard": returns.mean,
+                "missing": returns.missing,
+                "why": returns.why,
+            }
+        ),
         modes,
         [
             *_pair_sentences(fitted, pairs),
             *_group_sentences(fitted, groups),
+            *return_sentences(fitted, returns, merged),
             *mode_sentences(fitted, modes),
         ],
     )
@@ -208,17 +234,25 @@ def _euclidean(fitted: CoreClustering, X: Any) -> Any:
     if n_features is not None and n_features != np.shape(X)[-1]:
         return None  # for instance a projection to be plotted
     estimator = fitted._estimator()
-    if hasattr(estimator, "get_params"):
-        values = estimator.get_params(deep=True).values()
-        precomputed = any(isinstance(value, str) and value == "precomputed" for value in values)
-        if precomputed or get_tags(estimator).input_tags.pairwise or is_classifier(estimator):
-            return None  # classes may overlap and still be two
+    if takes_distances(estimator):
+        return None
+    if hasattr(estimator, "get_params") and is_classifier(estimator):
+        return None  # classes may overlap and still be two
     try:
         if isinstance(estimator, Pipeline) and len(estimator.steps) > 1:
             X = fitted.estimator_[:-1].transform(X)
         return check_array(X, accept_sparse="csr", dtype=np.float64)
     except (TypeError, ValueError):  # not a table of finite numbers
         return None
+
+
+def takes_distances(estimator: Any) -> bool:
+    """Tell whether an estimator takes distances, or similarities, and not features."""
+    if not hasattr(estimator, "get_params"):
+        return False
+    values = estimator.get_params(deep=True).values()
+    precomputed = any(isinstance(value, str) and value == "precomputed" for value in values)
+    return precomputed or bool(get_tags(estimator).input_tags.pairwise)
 
 
 def _pair_columns(fitted: CoreClustering, X: Any) -> dict[str, NDArray[Any]]:

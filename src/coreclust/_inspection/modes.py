@@ -30,6 +30,7 @@ _MOST_MODES = 4
 _CLEAR = 0.5  # silhouette, from which on resamples fall into distinct solutions
 _WHOLE = 0.75  # share of a cluster with one label, from which on it is not split
 _RARE = 0.05  # share of resamples; rarer solutions are not described
+_MANY = 0.5  # share of resamples that solutions have to explain to be described
 _NAMED = 2  # merges, and splits, in a sentence
 
 
@@ -67,7 +68,8 @@ def find_modes(fitted: CoreClustering) -> list[Mode]:
     The resamples are grouped by their adjusted Rand index with each other (average linkage). There
     is one group, unless the silhouette shows distinct ones. Groups that differ from the reference
     in the same way are one solution. Resamples that do not show what is typical of their group are
-    left out of its share. At most 200 resamples and about 2,000 items are compared.
+    left out of its share. The resamples that agree with the reference are always counted, in all
+    groups. At most 200 resamples and about 2,000 items are compared.
     """
     labels = getattr(fitted.ensemble_, "labels", None)  # evidence on pairs has none
     if labels is None or labels.shape[1] < _FEWEST_RESAMPLES or fitted.n_clusters_ < 1:
@@ -79,29 +81,38 @@ def find_modes(fitted: CoreClustering) -> list[Mode]:
     some = np.asarray(labels[items][:, chosen])
     whole, main, share = _landing(some, fitted.reference_labels_[items], fitted.n_clusters_)
     group = _groups(some)
-    found: dict[tuple[Any, ...], int] = {}
+    agrees = ((), (), ())  # no merge, no split, nothing lost
+    found: dict[tuple[Any, ...], int] = {agrees: int(_shows(agrees, whole, main, share).sum())}
     for number in np.unique(group):
         mine = group == number
         landed = whole[mine], main[mine], share[mine]
         kind = _difference(*landed)
-        found[kind] = found.get(kind, 0) + int(_shows(kind, *landed).sum())
+        if kind != agrees:
+            found[kind] = found.get(kind, 0) + int(_shows(kind, *landed).sum())
     modes = [Mode(count / len(group), *kind) for kind, count in found.items()]
     return sorted(modes, key=lambda mode: (-mode.share, not mode.agrees))
 
 
 def mode_sentences(fitted: CoreClustering, modes: list[Mode]) -> list[str]:
-    """Return one sentence about the solutions; none if all resamples agree with the reference."""
+    """Return one sentence about the solutions; none if resamples agree with the reference."""
     told = [mode for mode in modes if mode.share >= _RARE]
-    if all(mode.agrees for mode in told):
+    explained = sum(mode.share for mode in told)
+    if not modes or (explained >= _MANY and all(mode.agrees for mode in told)):
         return []
+    if explained < _MANY:
+        agree = sum(mode.share for mode in modes if mode.agrees)
+        share = percent(agree)
+        few, others = f"{share[0].upper()}{share[1:]} of the resamples agree", "the others"
+        if not agree:
+            few, others = "No resample agrees", "they"
+        return [f"{few} with this clustering; {others} differ from it in many ways."]
     told.sort(key=lambda mode: not mode.agrees)  # the one that agrees first
     parts = []
     for place, mode in enumerate(told):
         of = " of the resamples" if place == 0 else ""
         parts.append(f"{percent(mode.share)}{of} {_in_words(fitted, mode)}")
-    rest = 1 - sum(mode.share for mode in told)
-    if rest >= _RARE:
-        parts.append(f"{percent(rest)} differ in other ways")
+    if 1 - explained >= _RARE:
+        parts.append(f"{percent(1 - explained)} differ in other ways")
     return [f"{'; '.join(parts)}."]
 
 

@@ -16,12 +16,16 @@ _LIMITS = {"time_limit": "time", "max_memory": "memory"}
 _LEAST_SHAKY = 0.05  # clusters with a smaller share of weak items are not mentioned
 
 
-def headline(fitted: CoreClustering) -> str:
-    """Return the number of clusters, the share of weak items and the least stable cluster."""
-    if not fitted.cores_:
+def headline(fitted: CoreClustering, cores: list[Core] | None = None) -> str:
+    """Return the number of clusters, the share of weak items and the least stable cluster.
+
+    The cores are the fitted ones, or those given, such as those at another alpha.
+    """
+    cores = fitted.cores_ if cores is None else cores
+    if not cores:
         return f"no clusters; all {fitted.labels_.size:,} items are trimmed"
-    parts = [_count(len(fitted.cores_), "cluster")]
-    weak, trimmed = fitted.weak_sample_indices_.size, fitted.trimmed_sample_indices_.size
+    parts = [_count(len(cores), "cluster")]
+    weak, trimmed = sum(core.n_weak for core in cores), fitted.trimmed_sample_indices_.size
     if not weak and not trimmed:
         parts.append("every item is core")
     if weak:
@@ -29,7 +33,7 @@ def headline(fitted: CoreClustering) -> str:
     if trimmed:
         of_items = "" if weak else " of items"
         parts.append(f"{percent(trimmed / fitted.labels_.size)}{of_items} are trimmed")
-    shaky = _shakiest(fitted.cores_)
+    shaky = _shakiest(cores)
     if shaky is not None:
         parts.append(f"cluster {cluster_name(fitted, shaky)} is the least stable")
     return "; ".join(parts)
@@ -47,10 +51,8 @@ def verdict(fitted: CoreClustering, diagnosis: Diagnosis | None = None) -> str:
 
 def explanation(fitted: CoreClustering, diagnosis: Diagnosis | None = None) -> str:
     """Return the verdict without its first sentence, which is the headline."""
-    sentences: list[str] = []
-    if fitted.cores_:
-        promise = fitted.rule_.promise(f" in {_drawn(fitted)}")
-        sentences = [_counts(fitted), _worst(fitted), promise, _proof(fitted.cores_)]
+    undecided = fitted.undecided_sample_indices_.size
+    sentences = _about_cores(fitted, fitted.cores_, fitted.alpha, undecided)
     if diagnosis is not None:
         sentences += diagnosis.sentences
     if fitted.n_dropped_resamples_:
@@ -60,6 +62,26 @@ def explanation(fitted: CoreClustering, diagnosis: Diagnosis | None = None) -> s
             f"{_count(n_dropped, 'resample')} that could not be clustered {were} left out."
         )
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def explanation_at(fitted: CoreClustering, cores: list[Core], alpha: float) -> str:
+    """Return what the explanation says about the cores at another alpha."""
+    sentences = _about_cores(fitted, cores, alpha, 0)
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _about_cores(
+    fitted: CoreClustering, cores: list[Core], alpha: float, n_undecided: int
+) -> list[str]:
+    if not cores:
+        return []
+    promise = fitted.rule_.changed(alpha=alpha).promise(f" in {_drawn(fitted)}")
+    return [
+        _counts(fitted, cores, n_undecided),
+        _worst(fitted, cores),
+        promise,
+        _proof(cores),
+    ]
 
 
 def cluster_name(fitted: CoreClustering, core: Core) -> str:
@@ -76,15 +98,15 @@ def _shakiest(cores: list[Core]) -> Core | None:
     return first if is_shaky else None
 
 
-def _counts(fitted: CoreClustering) -> str:
-    weak, trimmed = fitted.weak_sample_indices_.size, fitted.trimmed_sample_indices_.size
+def _counts(fitted: CoreClustering, cores: list[Core], undecided: int) -> str:
+    weak, trimmed = sum(core.n_weak for core in cores), fitted.trimmed_sample_indices_.size
     if not weak and not trimmed:
         return ""
     n_items = fitted.labels_.size
-    text = f"{fitted.core_sample_indices_.size:,} of {_count(n_items, 'item')} are core"
+    n_core = sum(core.n_core for core in cores)
+    text = f"{n_core:,} of {_count(n_items, 'item')} are core"
     text += f", {weak:,} weak" if weak else ", none is weak"
     text += f" and {trimmed:,} trimmed (in no cluster)." if trimmed else "."
-    undecided = fitted.undecided_sample_indices_.size
     if undecided:
         of_weak = "All" if undecided == weak else f"{undecided:,}"
         text += f" {of_weak} of the weak items are undecided: too few resamples contain them and "
@@ -99,8 +121,8 @@ def _drawn(fitted: CoreClustering) -> str:
     return "resamples of these data"
 
 
-def _worst(fitted: CoreClustering) -> str:
-    shaky = _shakiest(fitted.cores_)
+def _worst(fitted: CoreClustering, cores: list[Core]) -> str:
+    shaky = _shakiest(cores)
     if shaky is None:
         return ""
     name = cluster_name(fitted, shaky)

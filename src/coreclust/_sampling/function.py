@@ -16,6 +16,7 @@ from sklearn.base import clone, is_classifier
 
 from coreclust._sampling.models import LABELS, EstimatorModel, one_per_item, predict_each
 from coreclust._sampling.native import takes_weights
+from coreclust._sampling.pipelines import fit_transformers
 from coreclust._utils.blocks import BlockedItems
 from coreclust._utils.compat import is_pairwise, number_of_items, take_items
 from coreclust._utils.seeds import draw_random_states
@@ -112,7 +113,8 @@ class ClusteringFunction:
             else:
                 labels = estimator.fit(moved, take_items(y, rows)).predict(moved[first])
         elif weighted:
-            labels = estimator.fit_predict(self._take(X, items), sample_weight=counts)
+            last, Z = fit_transformers(estimator, self._take(X, items), counts)
+            labels = last.fit_predict(Z, sample_weight=counts)
         else:
             Z = self._take(X, rows) if moved is None else moved
             labels = one_per_item(estimator.fit_predict(Z), rows.size)[first]
@@ -137,7 +139,8 @@ class ClusteringFunction:
         n_fitted = distinct.size if weighted else rows.size
         estimator = self._seeded_clone(seeds, share=n_fitted / number_of_items(X))
         if weighted:
-            estimator.fit(self._take(X, distinct), sample_weight=counts)
+            last, Z = fit_transformers(estimator, self._take(X, distinct), counts)
+            last.fit(Z, sample_weight=counts)
         else:
             self._fit(estimator, X, y, rows)
         # Without items to label, the model still has to be kept.

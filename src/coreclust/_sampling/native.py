@@ -14,10 +14,13 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
+from sklearn.utils import check_array
 
 from coreclust._classify.forest import twin_of_forest
 from coreclust._classify.parameters import others_are_default
 from coreclust._classify.svm import twin_of_pipeline, twin_of_svc
+from coreclust._sampling.pipelines import PipelineTwin, seed_place, twin_of_steps, usual_steps
+from coreclust._utils.frames import is_pandas_frame, is_polars_frame
 from coreclust._utils.validation import encode_labels, is_number, is_whole
 from coreclust.cluster import HierarchicalClustering, KMeans
 from coreclust.cluster._mixture import MixtureTwin
@@ -30,6 +33,7 @@ class BatchEngine:
 
     label: BatchLabeler
     offer: NativeOffer
+    seed_place: int = 0  # of the clusterer's random_state among those of a Pipeline
 
 
 def batch_engine(estimator: Any, X: Any, label: str = "drawn", y: Any = None) -> BatchEngine | None:
@@ -41,6 +45,8 @@ def batch_engine(estimator: Any, X: Any, label: str = "drawn", y: Any = None) ->
     native = _twin(estimator)
     methods = ("fit", "fit_predict") if label == "drawn" else ("fit", "fit_predict", "predict")
     offer = offer_of(native, methods)
+    if isinstance(native, PipelineTwin) and (is_pandas_frame(X) or is_polars_frame(X)):
+        X = _numbers_of(X)
     if offer is None or not (isinstance(X, np.ndarray) or (offer.takes_sparse and issparse(X))):
         return None
     make = offer.label_drawn if label == "drawn" else offer.label_all
@@ -52,7 +58,15 @@ def batch_engine(estimator: Any, X: Any, label: str = "drawn", y: Any = None) ->
         if native is estimator:
             raise
         return None  # such as asymmetric distances, which the original may accept
-    return None if labeler is None else BatchEngine(labeler, offer)
+    return None if labeler is None else BatchEngine(labeler, offer, seed_place(estimator))
+
+
+def _numbers_of(frame: Any) -> Any:
+    """Return a frame as an array, as scikit-learn's transformers do, or None."""
+    try:
+        return check_array(frame)
+    except (ValueError, TypeError):
+        return None
 
 
 def dataset_labeler(estimator: Any, X: Any) -> DatasetLabeler | None:
@@ -73,6 +87,11 @@ def takes_weights(estimator: Any, n_distinct: int) -> bool:
         init = estimator.init
         equivalent = init == "k-means++" if isinstance(init, str) else not callable(init)
         return bool(equivalent and n_distinct >= estimator.n_clusters)
+    if type(estimator) is Pipeline:
+        steps = usual_steps(estimator)
+        if steps is None or getattr(offer_of(steps[-1], ()), "in_share", None) is not None:
+            return False
+        return takes_weights(steps[-1], n_distinct)
     # Not of DBSCAN, where the cluster of a border item depends on the order of rows.
     offer = offer_of(estimator, ("fit", "fit_predict"))
     return offer is not None and offer.weights_from is not None and n_distinct >= offer.weights_from
@@ -140,6 +159,12 @@ def _twin_of_mixture(estimator: GaussianMixture) -> MixtureTwin | None:
     return MixtureTwin(*(getattr(estimator, name) for name in names)) if usual else None
 
 
+def _twin_of_pipeline(estimator: Pipeline) -> Any:
+    last = _twin(estimator.steps[-1][1])
+    offers = [offer_of(last, ("fit", "fit_predict")), offer_of(last, ("predict",))]
+    return twin_of_pipeline(estimator) or twin_of_steps(estimator, offers)
+
+
 # Estimators of other packages, by exact type (a subclass may differ), with a function that returns
 # the equivalent native estimator, or None if a parameter rules it out.
 _TWINS: dict[type, Callable[[Any], Any]] = {
@@ -148,7 +173,7 @@ _TWINS: dict[type, Callable[[Any], Any]] = {
     GaussianMixture: _twin_of_mixture,
     RandomForestClassifier: twin_of_forest,
     SVC: twin_of_svc,
-    Pipeline: twin_of_pipeline,
+    Pipeline: _twin_of_pipeline,
 }
 
 

@@ -148,8 +148,10 @@ def _label_batch(task: _Task, resamples: range) -> Block:
         counts = problem.draw_counts([task.seeds(b, attempt, ROWS) for b in drawn], task.n_items)
         random_states = np.zeros(pending.size, dtype=np.int64)
         if engine.offer.seeded:
+            place = engine.seed_place
             random_states[:] = [
-                draw_random_states(task.seeds(b, attempt, ESTIMATOR), 1)[0] for b in drawn
+                draw_random_states(task.seeds(b, attempt, ESTIMATOR), place + 1)[place]
+                for b in drawn
             ]
         batch = engine.label(counts, random_states)
         if task.keep_models and batch.models is not None:

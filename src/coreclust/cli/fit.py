@@ -24,6 +24,7 @@ from coreclust.cli.arguments import (
 
 if TYPE_CHECKING:
     from coreclust import CoreClustering
+    from coreclust._inspection.audit import Audit
     from coreclust.cli.reading import Table
 
 _EXAMPLES = """\
@@ -117,10 +118,11 @@ def _run(arguments: argparse.Namespace) -> None:
     out = output.folder_for(arguments, _FILES)
     cc = _fit(arguments, table)
     summary = _summary(arguments, table, cc)
-    if arguments.audit:
-        summary["audit"] = _audit(arguments, table, cc)
+    audit = cc.audit(*_data(arguments, table)) if arguments.audit else None
+    if audit is not None:
+        summary["audit"] = _audit_answer(audit)
     if out is not None:
-        summary["files"] = _write(arguments, out, table, cc)
+        summary["files"] = _write(arguments, out, table, cc, audit)
         output.write_json(out / "summary.json", summary)
     elif arguments.report:
         text = "note: no report is written, because --json without --out writes no files."
@@ -185,9 +187,8 @@ def _data(arguments: argparse.Namespace, table: Table) -> tuple[Any, Any]:
     return X, table.classes if arguments.algorithm in CLASSIFIERS else None
 
 
-def _audit(arguments: argparse.Namespace, table: Table, cc: CoreClustering) -> dict[str, Any]:
+def _audit_answer(audit: Audit) -> dict[str, Any]:
     """Return the prediction for new data, ready for JSON."""
-    audit = cc.audit(*_data(arguments, table))
     return {
         "share": audit.share,
         "standard_error": audit.standard_error,
@@ -247,7 +248,9 @@ def _items(table: Table, cc: CoreClustering) -> dict[str, list[Any]]:
     return columns
 
 
-def _write(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClustering) -> list[str]:
+def _write(
+    arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClustering, audit: Audit | None
+) -> list[str]:
     """Write the table of items, the report and the plots, and return the names of the files."""
     from coreclust import plotting
     from coreclust._inspection.path import path_to_draw
@@ -258,7 +261,7 @@ def _write(arguments: argparse.Namespace, out: Path, table: Table, cc: CoreClust
     output.write_csv(out / "core_clusters.csv", list(columns), zip(*columns.values(), strict=True))
     files = ["core_clusters.csv"]
     if arguments.report:
-        cc.to_html(out / "report.html", X=_frame(table), ids=table.ids)
+        cc.to_html(out / "report.html", X=_frame(table), ids=table.ids, audit=audit)
         files.append("report.html")
     displays = {
         "core_clusters.png": lambda: plotting.CoreClusterDisplay.from_estimator(cc, _frame(table)),

@@ -7,9 +7,13 @@ from typing import Any, NamedTuple
 
 from coreclust._utils.text import shorten
 
-# Okabe and Ito's palette for color-blind readers, without its yellow. Some of its colors look
-# alike in gray. There are not equally many colors, markers and dashes, so combinations repeat late.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Okabe and Ito's palette for color-blind readers, without its yellow, and then darker colors for
+# more than seven clusters. Some colors look alike in gray. There are not equally many colors,
+# markers and dashes, so combinations repeat late.
+COLORS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
+    "#A50F3C", "#1B6B2F", "#8A8200", "#4B3FBF", "#A02CA0", "#7A4A1E",
+)  # fmt: skip
 MARKERS = "osD^vP<>hX"
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
 WEAK_HATCH = "/////"

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import math
 import numbers
-import os
 import platform
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 import sklearn
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
 from coreclust import __version__
 from coreclust._inspection.closest import closest_clusters
+from coreclust._inspection.confusion import Confusion
 from coreclust._inspection.diagnosis import Diagnosis
+from coreclust._inspection.outer import possible_members
 from coreclust._inspection.path import CorePath, path_to_draw, reachable_alphas
 from coreclust._inspection.verdict import cluster_name
 from coreclust._utils.frames import is_pandas_frame
 from coreclust._utils.text import shorten
 from coreclust.plotting._items import check_positions, ordered_items, project
+from coreclust.report import _next_steps as next_steps
+from coreclust.report._audit import audit_rows
+from coreclust.report._text import clean
 
 if TYPE_CHECKING:
     from coreclust.core_clustering import CoreClustering
@@ -100,28 +106,6 @@ def _plain(value: Any) -> str | int | float:
     return clean(str(value))
 
 
-def check_page_path(path: Any, example: str) -> None:
-    """Raise unless a page can be written to a path; `example` is a name of a file."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"path must be the name of a file, such as {example!r}, got {path!r}.")
-    target = Path(path)
-    if target.is_dir():
-        raise ValueError(
-            f"path must be a file, such as {str(target / example)!r}, got the folder "
-            f"{str(target)!r}."
-        )
-    if not target.parent.is_dir():
-        raise ValueError(
-            f"path must be in a folder that exists, got {str(target)!r}; create "
-            f"{str(target.parent)!r} first."
-        )
-
-
-def clean(text: str) -> str:
-    """Return text that UTF-8 can encode; unpaired surrogates become question marks."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 def report_path(fitted: CoreClustering) -> CorePath:
     """Return the cores at the default alphas and, unchanged, the fitted cores at the fitted one."""
     alphas = np.union1d(reachable_alphas(fitted), [fitted.alpha])
@@ -139,6 +123,8 @@ def chart_data(
 ) -> dict[str, Any]:
     """Return the data that the script of the page needs, ready for JSON."""
     closest, shares = closest_clusters(fitted, items)
+    possible = possible_members(fitted, items)
+    n_possible = possible.sum(axis=0).tolist()
     sizes = path.core_sizes.reshape(path.values.size, fitted.n_clusters_)
     return {
         "alphas": path.values.tolist(),
@@ -152,6 +138,7 @@ def chart_data(
                 "name": _short(_plain(fitted.cluster_names_[core.label])),
                 "size": core.n_items,
                 "cores": sizes[:, place].tolist(),
+                "possible": n_possible[place],
             }
             for place, core in enumerate(fitted.cores_)
         ],
@@ -164,7 +151,11 @@ def chart_data(
             "closest": closest.tolist(),
             "share": _rounded(shares),
             "core": core_switches(path.labels[:, items] >= 0),
+            # The codes of clusters; 0 instead of an empty list saves space.
+            "possible": [np.flatnonzero(row).tolist() if row.any() else 0 for row in possible],
+            "undecided": np.flatnonzero(np.isin(items, fitted.undecided_sample_indices_)).tolist(),
         },
+        **next_steps.verdicts(fitted, path),
     }
 
 
@@ -222,6 +213,49 @@ def pair_rows(diagnosis: Diagnosis) -> list[dict[str, Any]]:
     ]
 
 
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A part of the page that is shown only if there is something to show."""
+
+    name: str  # its id in the page
+    title: str
+    template: str  # of templates/; it gets this object as `section`
+    content: Any
+
+
+def optional_sections(
+    fitted: CoreClustering, X: Any, *, audit: Any, confusion: Confusion | None, classes: Any
+) -> list[Section]:
+    """Return the optional sections in the order in which the page shows them.
+
+    To add one, append its template and its content here.
+    """
+    data = fitted._frame if X is None else X
+    shown = None if confusion is None else next_steps.confusion_rows(fitted, confusion)
+    found = [
+        Section(
+            "audit",
+            "Would the cores hold on new data?",
+            "_audit.html",
+            audit_rows(fitted, audit),
+        ),
+        Section("confusion", "Which clusters are confused", "_confusion.html", shown),
+        Section(
+            "profiles",
+            "What distinguishes each core",
+            "_profiles.html",
+            next_steps.profile_rows(fitted, data),
+        ),
+        Section(
+            "classes",
+            "Classes of each cluster",
+            "_classes.html",
+            next_steps.class_rows(fitted, classes),
+        ),
+    ]
+    return [section for section in found if section.content]
+
+
 def how_made(fitted: CoreClustering, path: CorePath) -> list[tuple[str, str]]:
     """Return the settings that reproduce the result, as pairs of a name and a text."""
     unproven = sum(not core.optimal for core in fitted.cores_)
@@ -232,6 +266,7 @@ def how_made(fitted: CoreClustering, path: CorePath) -> list[tuple[str, str]]:
     seconds = fitted.rule_.time_limit
     limit = "none" if seconds is None else f"{seconds:.3g} s"
     versions = f"coreclust {__version__}, scikit-learn {sklearn.__version__}"
+    versions += f", numpy {np.__version__}, scipy {scipy.__version__}, pandas {version('pandas')}"
     rows = [
         ("Items", f"{fitted.labels_.size:,}"),
         ("Features", f"{fitted.n_features_in_:,}" if hasattr(fitted, "n_features_in_") else ""),
@@ -246,18 +281,21 @@ def how_made(fitted: CoreClustering, path: CorePath) -> list[tuple[str, str]]:
         ("Proven to be largest possible", proof),
         ("Time limit of the search", limit),
         ("Engine", fitted.engine_),
-        ("Versions", f"{versions}, numpy {np.__version__}, Python {platform.python_version()}"),
+        ("Call", _describe(fitted, changed_only=True)),
+        ("Versions", f"{versions}, Python {platform.python_version()} on {platform.system()}"),
     ]
     return [(name, clean(text)) for name, text in rows if text]
 
 
-def _describe(value: Any) -> str:
-    """Return a value as text: all parameters of an estimator, the name of a function."""
+def _describe(value: Any, *, changed_only: bool = False) -> str:
+    """Return a value as text: the parameters of an estimator, the name of a function."""
     if isinstance(value, str):
         return value
     if callable(value) and not hasattr(value, "get_params"):
         return str(getattr(value, "__qualname__", repr(value)))
-    with sklearn.config_context(print_changed_only=False):
+    with sklearn.config_context(print_changed_only=changed_only):
+        if hasattr(value, "cores_"):  # without the result
+            value = clone(value)
         return shorten(" ".join(repr(value).split()), 2000)
 
 

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 import os
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from coreclust._inspection.confusion import find_confusion
 from coreclust._inspection.verdict import explanation, headline
-from coreclust._utils.files import write_whole
 from coreclust._utils.text import shorten
 from coreclust.plotting._style import COLORS
 from coreclust.report import _content as content
+from coreclust.report import _html as html
+from coreclust.report import _next_steps as next_steps
+from coreclust.report._audit import check_audit
 from coreclust.report._figures import draw_figures
+from coreclust.report._text import clean
 
 if TYPE_CHECKING:
     from coreclust.core_clustering import CoreClustering
 
 # Lighter than the colors of plots, for the dark color scheme.
-_DARK_COLORS = ("#4aa3df", "#f07b2e", "#2cc295", "#e39ac2", "#f0b429", "#8fd0f5", "#e8e8e8")
-# In a script element, these could end the element or, in old browsers, a line of code.
-_UNSAFE = "<>&\u2028\u2029"
+_DARK_COLORS = (
+    "#4aa3df", "#f07b2e", "#2cc295", "#e39ac2", "#f0b429", "#8fd0f5", "#e8e8e8",
+    "#e0647f", "#63c26b", "#d6cf5a", "#a89bff", "#dd82dd", "#c99a6b",
+)  # fmt: skip
+_SCRIPTS = ("items.js", "charts.js", "print.js", "report.js")
 
 
 def write_report(
@@ -36,6 +39,9 @@ def write_report(
     ids: Any = None,
     title: str | None = None,
     positions: Any = None,
+    classes: Any = None,
+    provenance: Any = None,
+    audit: Any = None,
 ) -> None:
     """Write a report to a file; see :meth:`coreclust.CoreClustering.to_html`.
 
@@ -45,7 +51,7 @@ def write_report(
         A fitted estimator.
     path : str or path-like
         The file. It is written completely or not at all.
-    X, ids, title, positions
+    X, ids, title, positions, classes, provenance, audit
         As for :meth:`coreclust.CoreClustering.to_html`.
 
     Examples
@@ -60,9 +66,20 @@ def write_report(
     >>> cc = CoreClustering(KMeans(3), n_resamples=50, random_state=0).fit(X)
     >>> write_report(cc, Path(mkdtemp()) / "report.html", X)
     """
-    content.check_page_path(path, "report.html")
-    page = report_html(fitted, X, ids=ids, title=title, positions=positions).encode()
-    write_whole(path, lambda file: file.write(page))
+    html.write_page(
+        path,
+        lambda: report_html(
+            fitted,
+            X,
+            ids=ids,
+            title=title,
+            positions=positions,
+            classes=classes,
+            provenance=provenance,
+            audit=audit,
+        ),
+        "report.html",
+    )
 
 
 def report_html(
@@ -72,6 +89,9 @@ def report_html(
     ids: Any = None,
     title: str | None = None,
     positions: Any = None,
+    classes: Any = None,
+    provenance: Any = None,
+    audit: Any = None,
 ) -> str:
     """Return a report as HTML; see :meth:`coreclust.CoreClustering.to_html`.
 
@@ -79,7 +99,7 @@ def report_html(
     ----------
     fitted : CoreClustering
         A fitted estimator.
-    X, ids, title, positions
+    X, ids, title, positions, classes, provenance, audit
         As for :meth:`coreclust.CoreClustering.to_html`.
 
     Returns
@@ -100,25 +120,38 @@ def report_html(
     check_is_fitted(fitted)
     if X is not None and positions is not None:
         raise ValueError("Pass either X, the data, or positions, where to draw the items.")
-    if title is not None and not isinstance(title, str):
-        raise TypeError(f"title must be a string, got {type(title).__name__}.")
+    html.check_title(title)
+    check_audit(fitted, audit)
     names = content.check_ids(fitted, ids)
+    given = next_steps.provenance_rows(provenance)
     layout = content.lay_out(fitted, X, positions)
-    environment, bundle = _libraries()
+    environment = html.templates("vl_convert")
     items = content.shown_items(fitted)
     path = content.report_path(fitted)
     diagnosis = fitted.diagnose(X)
     data = content.chart_data(fitted, path, layout, names, items)
     data |= {"markers": _MARKERS, "nColors": len(COLORS)}
+    possible = [cluster["possible"] for cluster in data["clusters"]]
+    listed_core = np.bincount(fitted.labels_[items] + 1, minlength=fitted.n_clusters_ + 1)[1:]
+    confusion = find_confusion(fitted, next_steps.MAX_CONFUSED)
+    if confusion is not None:
+        data["confusion"] = next_steps.confusion_data(confusion)
     n_cut = sum(isinstance(names[i], str) and len(names[i]) > content.MAX_TEXT for i in items)
-    script, style = _asset("report.js"), _asset("report.css") + _palette()
+    bundle, script = _chart_bundle(), _script()
+    style = html.asset("report.css") + _palette()
     return environment.get_template("report.html").render(
-        title=content.clean(shorten(title, 120)) if title else "Core clusters",
-        headline=content.clean(headline(fitted)),
-        explanation=content.clean(explanation(fitted)),
+        title=clean(shorten(title, 120)) if title else "Core clusters",
+        headline=clean(headline(fitted)),
+        explanation=clean(explanation(fitted)),
         fitted=fitted,
         clusters=content.cluster_rows(fitted),
-        findings=[content.clean(sentence) for sentence in diagnosis.sentences],
+        possible=possible,
+        outside=(items.size - listed_core - possible).tolist(),
+        actions=next_steps.action_rows(fitted, diagnosis),
+        sections=content.optional_sections(
+            fitted, X, audit=audit, confusion=confusion, classes=classes
+        ),
+        findings=[clean(sentence) for sentence in diagnosis.sentences],
         pairs=content.pair_rows(diagnosis),
         n_pairs=len(diagnosis.pairs),
         alphas=data["alphas"],
@@ -127,37 +160,17 @@ def report_html(
         n_shown=items.size,
         n_cut=n_cut,
         longest=content.MAX_TEXT,
+        given=given,
         made=content.how_made(fitted, path),
         figures=draw_figures(fitted, path, layout, items),
         n_colors=len(COLORS),
         markers=_MARKERS,
-        data=_as_script_data(data),
-        style=_trusted(style),
-        bundle=_trusted(bundle),
-        script=_trusted(script),
-        policy=_policy([bundle, script], style),
+        data=html.script_data(data),
+        style=html.trusted(style),
+        bundle=html.trusted(bundle),
+        script=html.trusted(script),
+        policy=html.policy(style, [bundle, script]),
     )
-
-
-def _libraries() -> tuple[Any, str]:
-    """Return the templates and the code of the charts; raise if a package is missing."""
-    try:
-        import jinja2
-        import matplotlib as mpl  # noqa: F401
-        import vl_convert  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            f"Reports need {error.name}; install all that they need with: "
-            "pip install 'coreclust[report]'"
-        ) from error
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("coreclust.report", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment, _chart_bundle()
 
 
 @cache
@@ -167,48 +180,23 @@ def _chart_bundle() -> str:
 
     code = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     # In a function, so that its names are not global.
-    return _inert(f"(function () {{'use strict';{code}\n}})();")
+    return html.inert(f"(function () {{'use strict';{code}\n}})();")
 
 
-def _asset(name: str) -> str:
-    return _inert(files("coreclust.report").joinpath("templates", name).read_text("utf-8"))
-
-
-def _inert(code: str) -> str:
-    """Return code that cannot end the HTML element that contains it."""
-    return code.replace("\r", "").replace("</script", "<\\/script").replace("<!--", "<\\!--")
+def _script() -> str:
+    """Return our code as one script; its parts share their names."""
+    parts = "".join(html.asset(name) for name in _SCRIPTS)
+    return f"(function () {{\n'use strict';\n{parts}}})();\n"
 
 
 def _palette() -> str:
     """Return the colors of clusters as CSS variables."""
     light = "".join(f"--c{place}:{color};" for place, color in enumerate(COLORS))
     dark = "".join(f"--c{place}:{color};" for place, color in enumerate(_DARK_COLORS))
-    return f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
-
-
-def _as_script_data(data: Any) -> Any:
-    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    for letter in _UNSAFE:
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return _trusted(text)
-
-
-def _trusted(text: str) -> Any:
-    from markupsafe import Markup
-
-    return Markup(text)  # noqa: S704 - our own code, or JSON with the escapes above
-
-
-def _policy(scripts: list[str], style: str) -> str:
-    """Return the content security policy: only our scripts and style, and embedded pictures."""
-    return (
-        f"default-src 'none'; script-src {' '.join(map(_hash, scripts))}; "
-        f"style-src {_hash(style)}; img-src data:; base-uri 'none'; form-action 'none'"
-    )
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    classes = "".join(f".k{place}{{color:var(--c{place})}}" for place in range(len(COLORS)))
+    # The class `light` is set while the page is printed.
+    where = "@media screen and (prefers-color-scheme:dark)"
+    return f":root{{{light}}}{where}{{:root:not(.light){{{dark}}}}}{classes}\n"
 
 
 # The markers of plotting._style as SVG paths in a box from -1 to 1.

@@ -14,13 +14,12 @@ import numpy as np
 import sklearn
 
 from coreclust import __version__
-from coreclust._utils.files import write_whole
 from coreclust._utils.text import p_text, shorten
 from coreclust.plotting._selection import ClusterNumberDisplay
 from coreclust.plotting._tree import NODE_WIDTH, StrengthColors, outline
 from coreclust.plotting._tree_layout import Band, Box, TreeLayout, lay_out_tree
-from coreclust.report._content import check_page_path, clean
-from coreclust.report._page import _asset, _hash, _trusted
+from coreclust.report import _html as html
+from coreclust.report._text import clean
 
 if TYPE_CHECKING:
     from coreclust.model_selection import ClusterNumber
@@ -57,7 +56,8 @@ def write_selection_report(
 
     Examples
     --------
-    >>>     >>> from tempfile import mkdtemp
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
     >>> from sklearn.datasets import load_iris
     >>> from coreclust.model_selection import select_n_clusters
     >>> from coreclust.report import write_selection_report
@@ -65,9 +65,11 @@ def write_selection_report(
     >>> number = select_n_clusters(None, X, [2, 3], n_nulls=3, n_resamples=50, random_state=0)
     >>> write_selection_report(number, Path(mkdtemp()) / "selection.html")
     """
-    check_page_path(path, "selection.html")
-    page = selection_html(number, title=title, made=made, next_step=next_step).encode()
-    write_whole(path, lambda file: file.write(page))
+    html.write_page(
+        path,
+        lambda: selection_html(number, title=title, made=made, next_step=next_step),
+        "selection.html",
+    )
 
 
 def selection_html(
@@ -112,12 +114,11 @@ def selection_html(
             "number must be the result of select_n_clusters, got an object of type "
             f"{type(number).__name__}."
         )
-    if title is not None and not isinstance(title, str):
-        raise TypeError(f"title must be a string, got {type(title).__name__}.")
-    environment = _templates()
+    html.check_title(title)
+    environment = html.templates()
     tree = number.tree()
     edges = tree.edges[(tree.edges["from_cluster"] >= 0) | (tree.edges["to_cluster"] >= 0)]
-    style = _asset("selection.css")
+    style = html.asset("selection.css")
     drawing = _drawing(lay_out_tree(tree), number) if len(tree.nodes) <= _MAX_BOXES else None
     return environment.get_template("selection.html").render(
         title=clean(shorten(title, 120)) if title else "Number of clusters",
@@ -131,27 +132,8 @@ def selection_html(
         n_edges=len(edges),
         next_step=None if next_step is None else clean(next_step),
         made=[(clean(name), clean(text)) for name, text in (*made, *_how_made(number))],
-        style=_trusted(style),
-        policy=f"default-src 'none'; style-src {_hash(style)}; img-src data:; base-uri 'none'; "
-        "form-action 'none'",
-    )
-
-
-def _templates() -> Any:
-    try:
-        import jinja2
-        import matplotlib as mpl  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            f"Reports need {error.name}; install all that they need with: "
-            "pip install 'coreclust[report]'"
-        ) from error
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("coreclust.report", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        style=html.trusted(style),
+        policy=html.policy(style, []),
     )
 
 

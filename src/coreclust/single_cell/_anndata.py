@@ -172,7 +172,12 @@ def _settings_of(adata: Any, reference: str | None) -> dict[str, Any]:
     stored = stored.get("params", {}) if isinstance(stored, Mapping) else {}
     found = {name: stored[name] for name in ("resolution", "n_iterations") if name in stored}
     kinds = {"resolution": float, "n_iterations": int}
-    return {name: kinds[name](value) for name, value in found.items() if value is not None}
+    # Older files hold arrays of one number.
+    return {
+        name: kinds[name](np.asarray(value).item())
+        for name, value in found.items()
+        if value is not None
+    }
 
 
 def _categories(labels: NDArray[np.int64], names: NDArray[np.str_], none: str) -> Any:

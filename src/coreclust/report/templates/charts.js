@@ -1,0 +1,307 @@
+// ---- the charts ----
+
+let views = [];
+let lit = -1;  // the cluster that is highlighted
+let zoom = null;  // the shown part of the scatter plot: [[x0, x1], [y0, y1]]
+const SHAPES = report.markers;
+const STAR = "M0,-1.1L0.3,-0.35L1.05,-0.34L0.48,0.16L0.65,0.89L0,0.5L-0.65,0.89L-0.48,0.16L-1.05,-0.34L-0.3,-0.35Z";
+
+function colors() {
+  const style = getComputedStyle(document.documentElement);
+  const read = (name) => style.getPropertyValue(name).trim();
+  const [ink, faint, paper, grid, heat] = ["--ink", "--faint", "--paper", "--grid", "--heat"].map(read);
+  const palette = Array.from({ length: report.nColors }, (_, c) => read(`--c${c}`));
+  const paints = { [WEAK]: paper, [TRIMMED]: faint };
+  palette.forEach((color, c) => { paints[letter(c)] = color; });
+  return { ink, faint, paper, grid, heat, palette, paints };
+}
+
+function signals(more) {
+  return Object.entries({ place, ...colors(), ...more }).map(([name, value]) => ({ name, value }));
+}
+
+function axis(orient, scale, title) {
+  const faint = { signal: "faint" };
+  return {
+    orient, scale, title, grid: true, tickCount: 6, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal",
+    labelColor: faint, titleColor: faint, domainColor: faint, tickColor: faint, gridColor: { signal: "grid" },
+  };
+}
+
+function scatter() {
+  const area = Math.max(14, Math.min(70, 30000 / rows.length));
+  return {
+    autosize: { type: "fit", contains: "padding" }, padding: 4, background: { signal: "paper" },
+    signals: signals({ shapes: SHAPES, star: STAR, levels: { [WEAK]: 1 }, hits: "", searching: false, lit: -1, zoomX: zoom && zoom[0], zoomY: zoom && zoom[1], xTitle: report.axes[0], yTitle: report.axes[1] }),
+    data: [{ name: "items", values: rows.filter((row) => row.x !== null).map(({ i, x, y, g, line }) => ({ i, x, y, g, line })) }],
+    scales: [
+      { name: "x", type: "linear", range: "width", zero: false, nice: true, domain: { data: "items", field: "x" }, domainRaw: { signal: "zoomX" } },
+      { name: "y", type: "linear", range: "height", zero: false, nice: true, domain: { data: "items", field: "y" }, domainRaw: { signal: "zoomY" } },
+    ],
+    axes: [axis("bottom", "x", { signal: "xTitle" }), axis("left", "y", { signal: "yTitle" })],
+    marks: [{
+      type: "symbol", name: "points", from: { data: "items" }, clip: true,
+      encode: {
+        enter: {
+          shape: { signal: "datum.g < 0 ? star : shapes[datum.g % length(shapes)]" },
+          size: { value: area }, strokeWidth: { value: area > 30 ? 1.4 : 1 }, tooltip: { field: "i" },
+        },
+        update: {  // weak items on top: they are fewer and of more interest
+          x: { scale: "x", field: "x" }, y: { scale: "y", field: "y" },
+          stroke: { signal: "datum.g < 0 ? faint : palette[datum.g % length(palette)]" },
+          fill: { signal: "paints[datum.line[place]]" },
+          zindex: { signal: "levels[datum.line[place]]" },
+          opacity: { signal: "(searching && hits[datum.i] !== '1') || (lit >= 0 && lit !== datum.g) ? 0.1 : 1" },
+        },
+      },
+    }],
+  };
+}
+
+function curve() {
+  const trimmed = report.nTrimmed;
+  const lines = clusters.map((cluster, g) => ({ g, name: `cluster ${cluster.name}`, size: cluster.size, cores: cluster.cores }));
+  const sums = alphas.map((_, a) => clusters.reduce((sum, cluster) => sum + cluster.cores[a], 0));
+  lines.unshift({ g: -1, name: trimmed ? "all items, including trimmed ones" : "all items", size: report.nItems, cores: sums });
+  const values = lines.flatMap(({ g, name, size, cores }) =>
+    cores.map((core, a) => ({ g, a, alpha: alphas[a], weak: 1 - core / size, text: `${name}\nalpha ${alphas[a]}: ${percent(1 - core / size)} weak` })));
+  const top = Math.min(Math.max(0.1, ...values.map(({ weak }) => weak)), 1);
+  const color = { signal: "datum.g < 0 ? faint : palette[datum.g % length(palette)]" };
+  return {
+    autosize: { type: "fit", contains: "padding" }, padding: 4, background: { signal: "paper" },
+    signals: signals({ lit: -1, alphas, shapes: SHAPES, step: Math.max(Math.floor(alphas.length / 7), 1) }),
+    data: [{ name: "path", values }],
+    scales: [
+      { name: "x", type: "linear", range: "width", zero: true, domain: { data: "path", field: "alpha" } },
+      { name: "y", type: "linear", range: "height", domain: [0, top], nice: true },
+    ],
+    axes: [axis("bottom", "x", "alpha"), { ...axis("left", "y", "weak fraction"), format: ".0%" }],
+    marks: [
+      { type: "rule", encode: { update: {
+        x: { scale: "x", signal: "alphas[place]" }, y: { value: 0 }, y2: { signal: "height" },
+        stroke: { signal: "ink" }, strokeDash: { value: [2, 3] }, strokeWidth: { value: 1.5 },
+      } } },
+      { type: "group", from: { facet: { name: "one", data: "path", groupby: "g" } }, marks: [
+        { type: "line", from: { data: "one" }, encode: { update: {
+          x: { scale: "x", field: "alpha" }, y: { scale: "y", field: "weak" }, stroke: color,
+          strokeWidth: { signal: "datum.g < 0 ? 4 : 1.8" }, strokeOpacity: { signal: "lit >= 0 && lit !== datum.g ? 0.1 : datum.g < 0 ? 0.6 : 1" },
+        } } },
+        { type: "symbol", from: { data: "one" }, encode: { update: {
+          x: { scale: "x", field: "alpha" }, y: { scale: "y", field: "weak" },
+          shape: { signal: "datum.g < 0 ? 'circle' : shapes[datum.g % length(shapes)]" },
+          fill: color, size: { value: 60 }, tooltip: { field: "text" },
+          // All markers have a tooltip; few are visible, at different places on each line.
+          opacity: { signal: "datum.g >= 0 && datum.a % step === datum.g % step && (lit < 0 || lit === datum.g) ? 1 : 0" },
+        } } },
+      ] },
+    ],
+  };
+}
+
+// One band for each cluster, with a row for its core and one for its weak items.
+function heat() {
+  const { order, core, weak } = report.confusion;
+  const cells = [], marks = [];
+  order.forEach((g, row) => {
+    [["core", core[row]], ["weak", weak[row]]].forEach(([kind, shares], half) => {
+      if (shares === null) return;
+      const height = weak[row] === null ? 1 : 0.5;
+      marks.push({ g, kind, y: row + half * height + height / 2, height });
+      shares.forEach((share, column) => {
+        if (share === null) return;
+        const where = order[column] === g ? "their own core" : `the core of cluster ${clusters[order[column]].name}`;
+        cells.push({ share, x: column, y: row + half * height, height,
+          text: `${kind} items of cluster ${clusters[g].name}\nwith ${where} in ${percent(share)} of the resamples` });
+      });
+    });
+  });
+  const shorter = (g) => { const name = String(clusters[g].name); return name.length > 14 ? name.slice(0, 13) + "…" : name; };
+  const names = order.map((g, row) => ({ row, name: shorter(g) }));
+  const band = (at) => ({ signal: `${at} * width / n` });
+  const tall = (at) => ({ signal: `${at} * height / n` });
+  const text = { fill: { signal: "ink" }, text: { field: "name" }, fontSize: { signal: "min(12, max(7, 0.8 * height / n))" } };
+  return {
+    autosize: { type: "none" }, padding: { left: 110, right: 8, top: 8, bottom: 80 }, background: { signal: "paper" },
+    signals: signals({ n: order.length, shapes: SHAPES }),
+    data: [{ name: "cells", values: cells }, { name: "names", values: names }, { name: "kinds", values: marks }],
+    scales: [{ name: "color", type: "linear", domain: [0, 1], range: [{ signal: "paper" }, { signal: "heat" }] }],
+    marks: [
+      { type: "rect", name: "squares", from: { data: "cells" }, encode: { update: {
+        x: band("datum.x"), width: band("1"), y: tall("datum.y"), height: tall("datum.height"),
+        fill: { scale: "color", field: "share" }, tooltip: { field: "text" },
+      } } },
+      { type: "rule", from: { data: "names" }, encode: { update: {
+        x: { value: 0 }, x2: { signal: "width" }, y: tall("datum.row"), stroke: { signal: "grid" },
+      } } },
+      { type: "rule", from: { data: "names" }, encode: { update: {
+        y: { value: 0 }, y2: { signal: "height" }, x: band("datum.row"), stroke: { signal: "grid" },
+      } } },
+      { type: "rect", encode: { update: {
+        x: { value: 0 }, y: { value: 0 }, width: { signal: "width" }, height: { signal: "height" }, stroke: { signal: "faint" },
+      } }, interactive: false },
+      { type: "symbol", from: { data: "kinds" }, encode: { update: {
+        x: { value: -9 }, y: tall("datum.y"), size: { signal: "min(60, max(10, pow(datum.height * height / n - 2, 2)))" },
+        shape: { signal: "shapes[datum.g % length(shapes)]" }, stroke: { signal: "palette[datum.g % length(palette)]" },
+        fill: { signal: "datum.kind === 'core' ? palette[datum.g % length(palette)] : paper" },
+      } } },
+      { type: "text", from: { data: "names" }, encode: { update: {
+        ...text, x: { value: -20 }, y: tall("(datum.row + 0.5)"), align: { value: "right" }, baseline: { value: "middle" },
+      } } },
+      { type: "text", from: { data: "names" }, encode: { update: {
+        ...text, x: band("(datum.row + 0.5)"), y: { signal: "height + 6" }, align: { value: "right" }, baseline: { value: "middle" }, angle: { value: -90 },
+      } } },
+    ],
+  };
+}
+
+// ---- zoom ----
+
+function showZoom(part) {
+  zoom = part;
+  $("zoom-out").disabled = $("zoom-reset").disabled = zoom === null;
+  if (views.length) views[0].signal("zoomX", zoom && zoom[0]).signal("zoomY", zoom && zoom[1]).runAsync();
+}
+
+function zoomBy(factor) {
+  if (!views.length) return;
+  const part = ["x", "y"].map((name) => {
+    const [low, high] = views[0].scale(name).domain();
+    const middle = (low + high) / 2, half = (high - low) / 2 * factor;
+    return [middle - half, middle + half];
+  });
+  showZoom(part);
+}
+
+// Drag over the plot to choose the part to show.
+function zoomByMouse() {
+  const element = $("scatter"), box = $("zoom-box");
+  let start = null;
+  const at = (event) => {
+    const frame = element.querySelector("canvas").getBoundingClientRect();
+    const [left, top] = views[0].origin();
+    return [event.clientX - frame.left - left, event.clientY - frame.top - top];
+  };
+  element.addEventListener("mousedown", (event) => {
+    if (event.button || !views.length) return;
+    event.preventDefault();
+    start = { at: at(event), x: event.clientX, y: event.clientY };
+  });
+  window.addEventListener("mousemove", (event) => {
+    if (!start) return;
+    $("tip").hidden = true;
+    box.hidden = false;
+    box.style.left = `${Math.min(start.x, event.clientX)}px`;
+    box.style.top = `${Math.min(start.y, event.clientY)}px`;
+    box.style.width = `${Math.abs(start.x - event.clientX)}px`;
+    box.style.height = `${Math.abs(start.y - event.clientY)}px`;
+  });
+  window.addEventListener("mouseup", (event) => {
+    if (!start) return;
+    const from = start.at, to = at(event);
+    start = null;
+    box.hidden = true;
+    if (Math.abs(from[0] - to[0]) < 8 || Math.abs(from[1] - to[1]) < 8) return;
+    showZoom(["x", "y"].map((name, d) => [from[d], to[d]].map((pixel) => views[0].scale(name).invert(pixel)).sort((a, b) => a - b)));
+  });
+  element.addEventListener("dblclick", () => showZoom(null));
+}
+
+// ---- figures as files ----
+
+async function saveFigure(name, format) {
+  const view = $(name) && $(name).view;
+  if (!view) {  // a picture, which an SVG can hold
+    const picture = $(`${name}-picture`);
+    const bytes = Uint8Array.from(atob(picture.src.split(",")[1]), (letter) => letter.charCodeAt(0));
+    if (format === "png") return save(new Blob([bytes], { type: "image/png" }), `${name}.png`);
+    const { naturalWidth: width, naturalHeight: height, src } = picture;
+    const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><image width="${width}" height="${height}" href="${src}"/></svg>`;
+    return save(new Blob([text], { type: "image/svg+xml" }), `${name}.svg`);
+  }
+  if (format === "svg") return save(new Blob([await view.toSVG()], { type: "image/svg+xml" }), `${name}.svg`);
+  const canvas = await view.toCanvas(2);
+  return canvas.toBlob((blob) => save(blob, `${name}.png`), "image/png");
+}
+
+function describe(i) {
+  const row = rows[i];
+  const cluster = row.g < 0 ? "in no cluster" : `cluster ${row.cluster}`;
+  return `${row.id}\n${cluster}, ${status(row)}\nstrength ${fixed(row.strength)}\nclosest other cluster: ${closest(row)}` +
+    (row.possible ? `\npossible clusters: ${row.possible}` : "");
+}
+
+function showTip(_, event, item, value) {
+  const tip = $("tip");
+  tip.hidden = value === null || value === undefined || value === "";
+  if (tip.hidden) return;
+  tip.textContent = typeof value === "number" ? describe(value) : value;
+  const { clientX, clientY } = event;
+  const left = Math.min(clientX + 14, document.documentElement.clientWidth - tip.offsetWidth - 8);
+  const above = clientY + 14 + tip.offsetHeight > window.innerHeight;
+  tip.style.left = `${Math.max(left, 8)}px`;
+  tip.style.top = `${above ? clientY - tip.offsetHeight - 10 : clientY + 14}px`;
+}
+
+// At most once per frame, even if the slider moves faster.
+let waiting = false;
+function redraw() {
+  if (waiting || !views.length) return;
+  waiting = true;
+  requestAnimationFrame(() => {
+    waiting = false;
+    const searching = found.length < rows.length;
+    const hits = new Array(rows.length).fill("0");
+    if (searching) found.forEach((row) => { hits[row.i] = "1"; });
+    views[0].signal("hits", searching ? hits.join("") : "").signal("searching", searching);
+    views[1].signal("lit", lit);
+    views[0].signal("lit", lit);
+    views.slice(0, 2).forEach((view) => view.signal("place", place).runAsync());
+  });
+}
+
+async function draw(id, spec, given) {
+  const element = $(id);
+  if (element.view) element.view.finalize();
+  const size = given || { width: element.clientWidth, height: element.clientHeight };
+  const { view } = await window.vegaEmbed(element, { ...spec, ...size }, {
+    mode: "vega", renderer: "canvas", actions: false, ast: true, tooltip: showTip, defaultStyle: false,
+  });
+  element.view = view;
+  return view;
+}
+
+// The heat map grows with the number of clusters.
+function drawHeat() {
+  const element = $("confusion"), n = report.confusion.order.length;
+  const width = Math.min(element.clientWidth - 118, 46 * n + 60);
+  element.style.height = "auto";
+  const size = { width, height: Math.min(Math.max(24 * n, 90), 900) };
+  return draw("confusion", heat(), size);
+}
+
+async function drawAll() {
+  document.body.classList.add("charts");
+  try {
+    views = [await draw("scatter", scatter()), await draw("curve", curve())];
+    if (report.confusion) views.push(await drawHeat());
+    redraw();
+    document.body.dataset.ready = "yes";
+  } catch (error) {  // the static pictures stay visible
+    document.body.classList.remove("charts");
+    console.error(error);
+  }
+}
+
+// Draw again when the window is resized or the color scheme changes.
+function drawWhenItChanges() {
+  const width = () => $("scatter").clientWidth;
+  let drawn = width(), timer = 0;
+  const later = () => { clearTimeout(timer); timer = setTimeout(drawAll, 100); };
+  new ResizeObserver(() => {
+    if (width() && width() !== drawn) { drawn = width(); later(); }
+  }).observe($("scatter"));
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later);
+  document.querySelectorAll(".chart").forEach((element) =>
+    element.addEventListener("mouseleave", () => { $("tip").hidden = true; }));
+}
+
