@@ -272,11 +272,14 @@ class TestStreams:
         """As bash gives it for <(zcat data.csv.gz)."""
         os.mkfifo(tmp_path / "pipe")
         content = data.read_bytes()
-        thread = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(content))
+        thread = threading.Thread(
+            target=lambda: (tmp_path / "pipe").write_bytes(content),
+            daemon=True,  # it waits for a reader forever
+        )
         thread.start()
         code, out, err = run(f"fit pipe -k 2 --json {FAST}")
-        thread.join()
         assert code == 0, err
+        thread.join()
         assert json.loads(out)["n_items"] == 20
 
     def test_nothing_in_it(self, run, monkeypatch):
