@@ -1,5 +1,7 @@
 """Fixtures that write a file and read it, or run a command."""
 
+import shlex
+
 import pytest
 
 from coreclust.cli import main
@@ -38,7 +40,7 @@ def run_command(capsys):
 
     def run_here(text):
         try:
-            code = main(text.split())
+            code = main(shlex.split(text))
         except SystemExit as stop:
             code = stop.code
         captured = capsys.readouterr()

@@ -36,7 +36,7 @@ def test_the_page_has_the_answer_the_tree_and_the_next_command(folder, run_comma
     assert "&lt;b&gt;x&lt;/b&gt;, y" in page
     assert "<b>x" not in page
     assert re.search(r"<dt>SHA-256 of the file</dt><dd>[0-9a-f]{64}</dd>", page)
-    assert "<dt>Scaled</dt><dd>yes</dd>" in page
+    assert "<dt>Scaled</dt><dd>yes, to unit variance</dd>" in page
     command = next(line for line in out.splitlines() if line.startswith("Repeat: "))
     assert f"<dt>Command</dt><dd>{command.removeprefix('Repeat: ')}</dd>" in page
 
@@ -60,8 +60,8 @@ def test_notices_and_left_out_rows_are_in_the_page(folder, run_command):
     code, _, err = run_command(f"select data.csv {OPTIONS} --drop-missing --report page.html")
     assert code == 0, err
     page = (folder / "page.html").read_text()
-    assert "<dt>Rows left out</dt><dd>1</dd>" in page
-    assert "<dt>Notice</dt><dd>1 row with missing or infinite values left out" in page
+    assert "<dt>Missing values</dt><dd>1 row left out.</dd>" in page
+    assert "<dt>Notices</dt><dd>1 row with missing or infinite values left out" in page
 
 
 @pytest.mark.parametrize(

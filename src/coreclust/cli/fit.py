@@ -254,6 +254,8 @@ def _write(
     """Write the table of items, the report and the plots, and return the names of the files."""
     from coreclust import plotting
     from coreclust._inspection.path import path_to_draw
+    from coreclust.cli.provenance import provenance_of
+    from coreclust.cli.reading.source import name_of
 
     output.remove_old(out, _FILES, "summary.json")
     columns = _items(table, cc)
@@ -261,7 +263,15 @@ def _write(
     output.write_csv(out / "core_clusters.csv", list(columns), zip(*columns.values(), strict=True))
     files = ["core_clusters.csv"]
     if arguments.report:
-        cc.to_html(out / "report.html", X=_frame(table), ids=table.ids, audit=audit)
+        cc.to_html(
+            out / "report.html",
+            X=_frame(table),
+            ids=table.ids,
+            title=f"Core clusters: {name_of(arguments.data)}",
+            classes=table.classes,
+            provenance=provenance_of(arguments, table),
+            audit=audit,
+        )
         files.append("report.html")
     displays = {
         "core_clusters.png": lambda: plotting.CoreClusterDisplay.from_estimator(cc, _frame(table)),

@@ -200,18 +200,13 @@ def _check_report(arguments: argparse.Namespace) -> None:
 
 
 def _write_report(arguments: argparse.Namespace, table: Table, number: ClusterNumber) -> None:
-    from coreclust.cli.reading.source import is_stream, name_of
+    from coreclust.cli.provenance import provenance_of
+    from coreclust.cli.reading.source import name_of
     from coreclust.report import write_selection_report
 
-    made = [("File", name_of(arguments.data))]
-    if not is_stream(arguments.data):
-        made.append(("SHA-256 of the file", output.checksum(arguments.data)))
-    made += [
-        ("Command", output.command_of(arguments)),
-        ("Features", ", ".join(table.feature_names)),
-        ("Scaled", "yes" if arguments.scale else "no"),
-        ("Rows left out", f"{len(table.dropped):,}"),
-        *(("Notice", text) for text in table.notices),
+    given = provenance_of(arguments, table)
+    made = [
+        *((name, line) for name, lines in given.items() for line in lines),
         ("Algorithm", arguments.algorithm),
         ("Resampling", arguments.scheme),
         ("Resamples", f"{arguments.resamples:,}"),

@@ -70,7 +70,7 @@ FIGURES = (
         name="heatmap",
         title="Co-occurrence of items",
         caption="The probability that two items are in the same cluster if the data is resampled. "
-        "Dark blocks on the diagonal are clusters. Color outside of them shows where clusters mix.",
+        "Blocks on the diagonal are clusters. Color outside of them shows where clusters mix.",
         alt="Heat map of the probability that two items are in the same cluster. Items are ordered "
         "by cluster.",
         draw=lambda fitted, path, layout, items: CooccurrenceDisplay.from_estimator(fitted),

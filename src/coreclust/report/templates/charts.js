@@ -28,15 +28,22 @@ function axis(orient, scale, title) {
   };
 }
 
+// Items without a position are not drawn. The ends of the axes do not depend on the data of the
+// chart, so that a change of some items does not make it compute all of them again.
+const drawn = rows.filter((row) => row.x !== null && row.y !== null);
+function ends(some, name) {
+  return some.reduce(([low, high], row) => [Math.min(low, row[name]), Math.max(high, row[name])], [Infinity, -Infinity]);
+}
+
 function scatter() {
-  const area = Math.max(14, Math.min(70, 30000 / rows.length));
+  const area = Math.max(14, Math.min(70, 30000 / rows.length)), many = rows.length > 2000;
   return {
     autosize: { type: "fit", contains: "padding" }, padding: 4, background: { signal: "paper" },
-    signals: signals({ shapes: SHAPES, star: STAR, levels: { [WEAK]: 1 }, hits: "", searching: false, lit: -1, zoomX: zoom && zoom[0], zoomY: zoom && zoom[1], xTitle: report.axes[0], yTitle: report.axes[1] }),
-    data: [{ name: "items", values: rows.filter((row) => row.x !== null).map(({ i, x, y, g, line }) => ({ i, x, y, g, line })) }],
+    signals: signals({ shapes: SHAPES, star: STAR, zoomX: zoom && zoom[0], zoomY: zoom && zoom[1], xTitle: report.axes[0], yTitle: report.axes[1] }),
+    data: [{ name: "items", values: drawn.map((row) => ({ i: row.i, x: row.x, y: row.y, g: row.g, mark: row.line[place], dim: false })) }],
     scales: [
-      { name: "x", type: "linear", range: "width", zero: false, nice: true, domain: { data: "items", field: "x" }, domainRaw: { signal: "zoomX" } },
-      { name: "y", type: "linear", range: "height", zero: false, nice: true, domain: { data: "items", field: "y" }, domainRaw: { signal: "zoomY" } },
+      { name: "x", type: "linear", range: "width", zero: false, nice: true, domain: ends(drawn, "x"), domainRaw: { signal: "zoomX" } },
+      { name: "y", type: "linear", range: "height", zero: false, nice: true, domain: ends(drawn, "y"), domainRaw: { signal: "zoomY" } },
     ],
     axes: [axis("bottom", "x", { signal: "xTitle" }), axis("left", "y", { signal: "yTitle" })],
     marks: [{
@@ -48,10 +55,11 @@ function scatter() {
         },
         update: {  // weak items on top: they are fewer and of more interest
           x: { scale: "x", field: "x" }, y: { scale: "y", field: "y" },
-          stroke: { signal: "datum.g < 0 ? faint : palette[datum.g % length(palette)]" },
-          fill: { signal: "paints[datum.line[place]]" },
-          zindex: { signal: "levels[datum.line[place]]" },
-          opacity: { signal: "(searching && hits[datum.i] !== '1') || (lit >= 0 && lit !== datum.g) ? 0.1 : 1" },
+          // The outline of a core item has the color of its inside; without it, many draw faster.
+          stroke: { signal: `datum.g < 0 ? faint : ${many} && datum.mark !== '${WEAK}' ? null : palette[datum.g % length(palette)]` },
+          fill: { signal: "paints[datum.mark]" },
+          zindex: { signal: `datum.mark === '${WEAK}' ? 1 : 0` },
+          opacity: { signal: "datum.dim ? 0.1 : 1" },
         },
       },
     }],
@@ -121,7 +129,7 @@ function heat() {
   const tall = (at) => ({ signal: `${at} * height / n` });
   const text = { fill: { signal: "ink" }, text: { field: "name" }, fontSize: { signal: "min(12, max(7, 0.8 * height / n))" } };
   return {
-    autosize: { type: "none" }, padding: { left: 110, right: 8, top: 8, bottom: 80 }, background: { signal: "paper" },
+    autosize: { type: "none" }, padding: { left: 110, right: 8, top: 8, bottom: 14 + 7 * Math.max(...names.map(({ name }) => name.length)) }, background: { signal: "paper" },
     signals: signals({ n: order.length, shapes: SHAPES }),
     data: [{ name: "cells", values: cells }, { name: "names", values: names }, { name: "kinds", values: marks }],
     scales: [{ name: "color", type: "linear", domain: [0, 1], range: [{ signal: "paper" }, { signal: "heat" }] }],
@@ -148,7 +156,7 @@ function heat() {
         ...text, x: { value: -20 }, y: tall("(datum.row + 0.5)"), align: { value: "right" }, baseline: { value: "middle" },
       } } },
       { type: "text", from: { data: "names" }, encode: { update: {
-        ...text, x: band("(datum.row + 0.5)"), y: { signal: "height + 6" }, align: { value: "right" }, baseline: { value: "middle" }, angle: { value: -90 },
+        ...text, fontSize: { signal: "min(12, max(5, 0.9 * width / n))" }, x: band("(datum.row + 0.5)"), y: { signal: "height + 6" }, align: { value: "right" }, baseline: { value: "middle" }, angle: { value: -90 },
       } } },
     ],
   };
@@ -249,14 +257,23 @@ function redraw() {
   waiting = true;
   requestAnimationFrame(() => {
     waiting = false;
-    const searching = found.length < rows.length;
-    const hits = new Array(rows.length).fill("0");
-    if (searching) found.forEach((row) => { hits[row.i] = "1"; });
-    views[0].signal("hits", searching ? hits.join("") : "").signal("searching", searching);
-    views[1].signal("lit", lit);
-    views[0].signal("lit", lit);
-    views.slice(0, 2).forEach((view) => view.signal("place", place).runAsync());
+    redrawItems(views[0]);
+    views[0].runAsync();
+    views[1].signal("lit", lit).signal("place", place).runAsync();
   });
+}
+
+// Tell the chart which items look different now; it leaves the others as they are.
+function redrawItems(view) {
+  const hits = found.length < rows.length ? new Set(found) : null;
+  const changes = view.changeset();
+  view.data("items").forEach((point) => {
+    const row = rows[point.i];
+    const mark = row.line[place], dim = (hits !== null && !hits.has(row)) || (lit >= 0 && lit !== row.g);
+    if (point.mark !== mark) changes.modify(point, "mark", mark);
+    if (point.dim !== dim) changes.modify(point, "dim", dim);
+  });
+  view.change("items", changes);
 }
 
 async function draw(id, spec, given) {
@@ -275,7 +292,7 @@ function drawHeat() {
   const element = $("confusion"), n = report.confusion.order.length;
   const width = Math.min(element.clientWidth - 118, 46 * n + 60);
   element.style.height = "auto";
-  const size = { width, height: Math.min(Math.max(24 * n, 90), 900) };
+  const size = { width, height: Math.min(Math.max(24 * n, Math.min(48 * n, 240)), 900) };
   return draw("confusion", heat(), size);
 }
 

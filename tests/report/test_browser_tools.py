@@ -1,0 +1,207 @@
+"""The tools of a report in a real browser: verdict, filter, zoom, search, figures and print."""
+
+import re
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+from coreclust import CoreClustering
+from coreclust._inspection.verdict import explanation, headline
+from coreclust.cluster import KMeans
+
+pytestmark = pytest.mark.slow
+
+POINTS = """async () => {
+    await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));
+    const view = document.getElementById("scatter").view;
+    await view.runAsync();
+    const marks = view.scenegraph().root.items[0].items;
+    return marks.find((mark) => mark.name === "points").items
+        .map((p) => ({ i: p.datum.i, opacity: p.opacity })).sort((a, b) => a.i - b.i);
+}"""
+DOMAINS = """async () => {
+    const view = document.getElementById("scatter").view;
+    await view.runAsync();
+    return ["x", "y"].map((name) => view.scale(name).domain());
+}"""
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Twelve clusters, so that clusters 1 and 11 exist and colors with shapes are used again."""
+    rng = np.random.default_rng(0)
+    centers = np.column_stack([np.repeat(np.arange(4), 3), np.tile(np.arange(3), 4)])
+    return 4.0 * np.repeat(centers, 12, axis=0) + rng.normal(size=(144, 2))
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    return CoreClustering(KMeans(12), n_resamples=80, random_state=0).fit(data)
+
+
+@pytest.fixture(scope="module")
+def report(fitted, data, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    kinds = [f"kind {i % 3}" for i in range(144)]
+    audit = fitted.audit(data, n_draws=2)
+    names = [f"item {i}" for i in range(144)]
+    fitted.to_html(path, data, ids=names, classes=kinds, audit=audit)
+    return path
+
+
+@pytest.fixture
+def tab(open_tab, report):
+    opened = open_tab(report, viewport={"width": 1280, "height": 900}).ready()
+    yield opened
+    assert opened.problems == []
+    assert all(url.startswith(("file:", "data:", "blob:")) for url in opened.requests)
+
+
+def bright(tab):
+    """The items that are not dimmed."""
+    return [point["i"] for point in tab.page.evaluate(POINTS) if point["opacity"] == 1]
+
+
+def found(tab):
+    return int(tab.page.locator("#found").inner_text().split()[0])
+
+
+def test_the_verdict_follows_the_slider(tab, fitted):
+    page = tab.page
+    assert page.locator(".ends > span").all_inner_texts() == ["strict", "lenient"]
+    page.locator("#alpha").focus()
+    n_core = []
+    for key in ("Home", "End"):
+        page.keyboard.press(key)
+        alpha = float(page.locator("#alpha-value").inner_text())
+        cut = fitted.recut(alpha=alpha)
+        n_core.append(cut.core_sample_indices_.size)
+        assert page.locator(".headline").text_content() == headline(fitted, cut.cores_)
+        assert f"{100 * (1 - alpha):g}" == page.locator("#alpha-least").inner_text()
+    assert n_core[0] < n_core[1]  # the strict end has the smaller cores
+    page.locator("#reset").click()
+    assert page.locator(".headline").text_content() == headline(fitted)
+    assert page.locator(".explanation").text_content() == explanation(fitted)
+
+
+def test_clusters_can_be_chosen(tab, fitted):
+    page = tab.page
+    chips = page.locator("#legend .chip")
+    assert chips.all_inner_texts() == [str(name) for name in fitted.cluster_names_]
+    members = [np.flatnonzero(fitted.reference_labels_ == code).tolist() for code in range(12)]
+    assert bright(tab) == list(range(144))
+    chips.nth(1).click()
+    page.mouse.move(5, 5)
+    page.locator("#search").focus()  # so that no cluster is highlighted
+    assert bright(tab) == members[1]
+    assert found(tab) == len(members[1])
+    for table in ("#profiles tbody", "#classes tr[data-cluster]", "#audit tr[data-cluster]"):
+        shown = page.locator(table).evaluate_all(
+            "(parts) => parts.filter((part) => !part.hidden).map((part) => part.dataset.cluster)"
+        )
+        assert set(shown) == {"1"}
+    chips.nth(3).click()
+    page.locator("#search").focus()
+    page.mouse.move(5, 5)
+    assert bright(tab) == sorted(members[1] + members[3])
+    page.locator("#show-all").click()
+    page.mouse.move(5, 5)
+    assert bright(tab) == list(range(144))
+    chips.nth(2).hover()  # highlights without a choice
+    assert bright(tab) == members[2]
+    assert found(tab) == 144
+
+
+def test_the_plot_can_be_zoomed(tab):
+    page = tab.page
+    whole = page.evaluate(DOMAINS)
+    page.locator("#zoom-in").click()
+    for (low, high), (least, most) in zip(page.evaluate(DOMAINS), whole, strict=True):
+        assert high - low == pytest.approx((most - least) / 2)
+    page.locator("#zoom-reset").click()
+    assert page.evaluate(DOMAINS) == whole
+    page.locator("#scatter").scroll_into_view_if_needed()
+    box = page.locator("#scatter canvas").bounding_box()
+    page.mouse.move(box["x"] + 200, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 400, box["y"] + 200, steps=4)
+    page.mouse.up()
+    for (low, high), (least, most) in zip(page.evaluate(DOMAINS), whole, strict=True):
+        assert least < low < high < most
+    page.locator("#scatter").dblclick()
+    assert page.evaluate(DOMAINS) == whole
+    assert page.locator("#zoom-reset").is_disabled()
+
+
+def test_a_search_for_a_cluster_finds_this_cluster_only(tab, fitted):
+    for code in (0, 1, 11):
+        tab.page.locator("#search").fill(f"Cluster {code}")
+        members = np.flatnonzero(fitted.reference_labels_ == code).tolist()
+        assert found(tab) == len(members)
+        assert bright(tab) == members
+
+
+@pytest.mark.parametrize("name", ["scatter", "curve", "heatmap", "confusion"])
+def test_each_figure_can_be_saved(tab, tmp_path, name):
+    for kind in ("svg", "png"):
+        with tab.page.expect_download() as download:
+            tab.page.locator(f"[data-figure={name}][data-format={kind}]").click()
+        assert download.value.suggested_filename == f"{name}.{kind}"
+        path = tmp_path / f"{name}.{kind}"
+        download.value.save_as(path)
+        if kind == "png":
+            assert path.read_bytes().startswith(b"\x89PNG")
+            assert path.stat().st_size > 2000
+            continue
+        root = ET.parse(path).getroot()  # noqa: S314 - our own file
+        drawn = [part for part in root.iter() if part.tag.endswith(("path", "image"))]
+        assert root.tag.endswith("svg")
+        assert len(drawn) >= (1 if name == "heatmap" else 12)
+        if name == "scatter":
+            assert len(drawn) >= 144
+
+
+def test_print_lists_all_weak_items(tab, fitted):
+    page = tab.page
+    assert not page.locator("#weak-list").is_visible()
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#weak-list").is_visible()
+    assert not page.locator("#items").is_visible()
+    assert not page.locator("#alpha").is_visible()
+    listed = ", ".join(page.locator("#weak-list dd").all_inner_texts()).split(", ")
+    assert sorted(listed) == sorted(f"item {i}" for i in fitted.weak_sample_indices_)
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
+    assert not page.locator("#weak-list").is_visible()
+    assert page.locator("#items").is_visible()
+
+
+def test_advice_shows_its_items(tab, fitted):
+    """Each button of the advice leads to the items that it is about."""
+    buttons = tab.page.locator("#actions button")
+    assert buttons.count() > 0
+    for place in range(buttons.count()):
+        button = buttons.nth(place)
+        codes = [
+            int(code) for code in re.findall(r"\d+", button.get_attribute("data-show-clusters"))
+        ]
+        status = button.get_attribute("data-show-status")
+        expected = np.isin(fitted.reference_labels_, codes) if codes else np.ones(144, dtype=bool)
+        if status:
+            expected &= (fitted.labels_ >= 0) == (status == "core")
+        button.click()
+        assert found(tab) == expected.sum()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_two_clusters_look_the_same(open_tab, report, scheme):
+    tab = open_tab(report, color_scheme=scheme).ready()
+    looks = tab.page.evaluate(
+        """() => [...document.querySelectorAll("#legend .swatch")].map((swatch) =>
+            getComputedStyle(swatch).color + swatch.querySelector("path").getAttribute("d"))"""
+    )
+    assert len(set(looks)) == 12
+    colors = {look.split(")")[0] for look in looks}
+    assert len(colors) == 12  # beyond seven clusters colors differ, too
