@@ -45,3 +45,20 @@ def test_the_selection_benchmark_runs():
         ["three-150", "3"],
         ["uniform-150", "1"],
     ]
+
+
+def test_the_benchmark_of_first_fits_runs():
+    done = run("benchmarks.first_fit", "--quick")
+    assert done.returncode == 0, done.stderr
+    name, first, second, *_ = done.stdout.splitlines()[1].split()
+    assert name == "KMeans"
+    assert float(first) > float(second)  # the second does not compile
+
+
+def test_the_grid_of_kmeans_runs():
+    done = run("benchmarks.kmeans_grid", "--quick")
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[:3] for line in done.stdout.splitlines()[1:]] == [
+        ["300", "2", "3"],
+        ["300", "50", "3"],
+    ]

@@ -21,10 +21,11 @@ def kernel(func: _Kernel) -> _Kernel:
     file, because numba's cache does not see edits in other files; those of this file are the
     exception, because they do not change.
     """
+    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     try:
-        return njit(cache=True, nogil=True, error_model="numpy")(func)
+        return njit(cache=True, **options)(func)
     except RuntimeError:  # no writable cache directory, e.g. a read-only container
-        return njit(nogil=True, error_model="numpy")(func)
+        return njit(**options)(func)
 
 
 def inlined(func: _Kernel) -> _Kernel:
@@ -92,6 +93,25 @@ def _popcount(word):
 @overload(lowest_bit, inline="always")
 def _lowest_bit(word):
     return lambda word: types.int64(_cttz(word))
+
+
+# Assigning an array to a slice, as in `target[:] = source`, compiles for a second longer than a
+# loop, because numba then also compiles the message about shapes that differ.
+
+
+@kernel
+def copy_to(target, source):
+    """Copy the values of a vector to another of the same length."""
+    for i in range(source.size):
+        target[i] = source[i]
+
+
+@kernel
+def copy_rows_to(target, source):
+    """Copy the values of a matrix to another of the same shape."""
+    for i in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            target[i, j] = source[i, j]
 
 
 # Random numbers: splitmix64 (Steele, Lea and Flood 2014). Its state is one word, so every resample

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coreclust._utils.jit import kernel, random_below, random_state_of
+from coreclust._utils.jit import copy_to, kernel, random_below, random_state_of
 from coreclust.clique._deadline import Deadline
 from coreclust.clique._graph import Graph
 
@@ -71,9 +71,10 @@ def prefer_low_numbers(
 @kernel
 def _count_chosen_neighbors(indptr, indices, chosen):
     tight = np.zeros(chosen.size, dtype=np.int32)
-    for v in np.flatnonzero(chosen):
-        for u in indices[indptr[v] : indptr[v + 1]]:
-            tight[u] += 1
+    for v in range(chosen.size):
+        if chosen[v]:
+            for u in indices[indptr[v] : indptr[v + 1]]:
+                tight[u] += 1
     return tight
 
 
@@ -200,7 +201,7 @@ def _improve(indptr, indices, start, visits, seed):
             size = new_size
             if size > best_size:
                 best_size = size
-                best[:] = chosen
+                copy_to(best, chosen)
     return best
 
 

@@ -105,8 +105,11 @@ def _peel(indptr, indices, state, lower_bound):
     """Take isolated and pendant vertices; delete those with too many conflicts."""
     n = state.size
     degree = np.zeros(n, dtype=np.int64)
-    n_undecided = np.count_nonzero(state == UNDECIDED)
-    n_taken = np.count_nonzero(state == TAKEN)
+    n_undecided = 0
+    n_taken = 0
+    for v in range(n):
+        n_undecided += state[v] == UNDECIDED
+        n_taken += state[v] == TAKEN
     stack = np.empty(n, dtype=np.int64)
     stacked = np.zeros(n, dtype=np.bool_)
     n_stack = 0

@@ -12,13 +12,13 @@ other files.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coreclust._utils.constants import ABSENT, NOISE
-from coreclust._utils.jit import kernel, random_state_of, random_uniform
+from coreclust._utils.jit import copy_to, kernel, random_state_of, random_uniform
 
 _BLOCK = 256  # items per block, so that the differences from a center stay in cache
 _SHORT = 2  # steps of each start before the best are selected
@@ -267,6 +267,14 @@ def _draw(items, state):
 
 
 @kernel
+def _is_among(item, drawn, n_drawn):
+    found = False
+    for other in range(n_drawn):
+        found |= drawn[other] == item
+    return found
+
+
+@kernel
 def _start(items, settings, models, slot, work, state, at_items):
     """Set the clusters of a start from one random item each, or from d + 1 random items each."""
     k, d = models.centers[slot].shape
@@ -279,12 +287,12 @@ def _start(items, settings, models, slot, work, state, at_items):
         if at_items:
             item = _draw(items, state)
             tries = 0
-            while item in work.label[:j]:
+            while _is_among(item, work.label, j):
                 tries += 1
                 # After 50 tries, take the next item: one item may have nearly all the weight.
                 item = _draw(items, state) if tries < 50 else (item + 1) % items.n_items
             work.label[j] = item
-            center[:] = items.rows[item]
+            copy_to(center, items.rows[item])
         else:
             center[:] = 0.0
             for draw in range(d + 1):
@@ -524,7 +532,7 @@ def _move_to_farthest(items, center, work):
     for i in range(items.n_items):
         if work.kept[i] > 0.0 and (worst < 0 or work.value[i] < work.value[worst]):
             worst = i
-    center[:] = items.rows[worst]
+    copy_to(center, items.rows[worst])
     work.value[worst] = 0.0
 
 
@@ -603,8 +611,7 @@ def _search(items, settings, models, work, seed):
     return best, steps[best], converged[best]
 
 
-@kernel
-def _room(n_items, n_features, settings):
+def _room(n_items: int, n_features: int, settings: Settings) -> tuple[Items, Models, Work]:
     """Allocate the arrays for a resample of up to `n_items` distinct items."""
     k = settings.n_clusters
     d = 0 if settings.spherical else n_features
@@ -696,19 +703,34 @@ def weight_to_trim(trim, total, whole):
 
 
 @kernel
-def fit_items(distinct, weight, to_trim, settings, seed):
+def _cluster(room, models, work, distinct, weight, to_trim, settings, seed):
+    """Cluster distinct items of positive weight; `work` and `models` then have the result.
+
+    Returns the slot of the best model, the label of each of its clusters, the objective (not finite
+    if squares of the data overflow), the number of steps and whether they converged.
+    """
+    items = _fill(room, distinct, weight, to_trim)
+    slot, n_iter, converged = _search(items, settings, models, work, seed)
+    objective, rank = _label(items, settings, models, work, slot)
+    return slot, rank, objective, n_iter, converged
+
+
+def fit_items(
+    distinct: NDArray[np.float64],
+    weight: NDArray[Any],
+    to_trim: float,
+    settings: Settings,
+    seed: int,
+) -> tuple[Any, ...]:
     """Cluster distinct items with positive weights.
 
     Returns the `Work` with the labels, values and kept weights of the items, the `Models`, the
     slot of the best one, the label of each of its clusters, the objective, the number of steps and
     whether they converged.
     """
-    n_items, n_features = distinct.shape
-    room, models, work = _room(n_items, n_features, settings)
-    items = _fill(room, distinct, weight, to_trim)
-    slot, n_iter, converged = _search(items, settings, models, work, seed)
-    objective, rank = _label(items, settings, models, work, slot)
-    return work, models, slot, rank, objective, n_iter, converged
+    room, models, work = _room(distinct.shape[0], distinct.shape[1], settings)
+    found = _cluster(room, models, work, distinct, weight, to_trim, settings, seed)
+    return work, models, *found
 
 
 @kernel
@@ -725,27 +747,43 @@ def label_items(columns, spherical, centers, axes, variances, constants, lowest)
     return labels
 
 
-@kernel
-def label_resamples(distinct, group, counts, settings, seeds):
+def label_resamples(
+    distinct: NDArray[np.float64],
+    group: NDArray[np.int64],
+    counts: NDArray[np.int32],
+    settings: Settings,
+    seeds: NDArray[np.int64],
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Label many resamples; item i is ``distinct[group[i]]``, drawn ``counts[s, i]`` times."""
+    room, models, work = _room(distinct.shape[0], distinct.shape[1], settings)
+    return _label_resamples(room, models, work, distinct, group, counts, settings, seeds)
+
+
+@kernel
+def _label_resamples(room, models, work, distinct, group, counts, settings, seeds):
     n_resamples, n_items = counts.shape
     labels = np.full((n_resamples, n_items), ABSENT, np.int32)
     failed = np.zeros(n_resamples, np.bool_)
-    n_distinct, n_features = distinct.shape
-    room, models, work = _room(n_distinct, n_features, settings)
-    weight = np.empty(n_distinct)
-    position = np.empty(n_distinct, np.int64)
+    weight = np.empty(distinct.shape[0])
+    position = np.empty(weight.size, np.int64)
     for resample in range(n_resamples):
         weight[:] = 0.0
+        total = 0.0
         for i in range(n_items):
             weight[group[i]] += counts[resample, i]
+            total += counts[resample, i]
         n_present = 0
-        for i in range(n_distinct):
+        for i in range(weight.size):
             position[i] = n_present
             n_present += weight[i] > 0.0
-        failed[resample] = not _cluster(
-            room, models, work, distinct, weight, settings, seeds[resample]
+        to_trim = weight_to_trim(settings.trim, total, True)
+        if _are_too_few(n_present, total - to_trim, settings):
+            failed[resample] = True
+            continue
+        _, _, objective, _, _ = _cluster(
+            room, models, work, distinct, weight, to_trim, settings, seeds[resample]
         )
+        failed[resample] = not np.isfinite(objective)
         if failed[resample]:
             continue
         for i in range(n_items):
@@ -755,36 +793,42 @@ def label_resamples(distinct, group, counts, settings, seeds):
 
 
 @kernel
-def label_datasets(datasets, n_wanted, settings, seeds):
+def _are_too_few(n_distinct, kept, settings):
+    return n_distinct < settings.n_clusters or kept < settings.n_clusters
+
+
+def label_datasets(
+    datasets: NDArray[np.float64], n_wanted: int, settings: Settings, seeds: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Label the first items of datasets of one size, each clustered by itself."""
+    room, models, work = _room(datasets.shape[1], datasets.shape[2], settings)
+    return _label_datasets(room, models, work, datasets, n_wanted, settings, seeds)
+
+
+@kernel
+def _label_datasets(room, models, work, datasets, n_wanted, settings, seeds):
     n_datasets, n_items, n_features = datasets.shape
     labels = np.full((n_datasets, n_wanted), ABSENT, np.int32)
     failed = np.zeros(n_datasets, np.bool_)
-    room, models, work = _room(n_items, n_features, settings)
     distinct = np.empty((n_items, n_features))
     group = np.empty(n_items, np.int64)
     weight = np.empty(n_items)
+    to_trim = weight_to_trim(settings.trim, n_items, True)
     for b in range(n_datasets):
         n = _find_distinct(datasets[b], distinct, weight, group)
-        failed[b] = not _cluster(room, models, work, distinct[:n], weight[:n], settings, seeds[b])
+        if _are_too_few(n, n_items - to_trim, settings):
+            failed[b] = True
+            continue
+        weight[n:] = 0.0  # `distinct` has room for more
+        _, _, objective, _, _ = _cluster(
+            room, models, work, distinct, weight, to_trim, settings, seeds[b]
+        )
+        failed[b] = not np.isfinite(objective)
         if failed[b]:
             continue
         for i in range(n_wanted):
             labels[b, i] = work.label[group[i]]
     return labels, failed
-
-
-@kernel
-def _cluster(room, models, work, distinct, weight, settings, seed):
-    """Label the items of positive whole weight in `work`; return False if that is impossible."""
-    total = weight.sum()
-    to_trim = weight_to_trim(settings.trim, total, True)
-    items = _fill(room, distinct, weight, to_trim)
-    if items.n_items < settings.n_clusters or total - to_trim < settings.n_clusters:
-        return False
-    slot, _, _ = _search(items, settings, models, work, seed)
-    objective, _ = _label(items, settings, models, work, slot)
-    return np.isfinite(objective)  # not finite if squares of the data overflow
 
 
 @kernel
@@ -805,7 +849,7 @@ def _find_distinct(rows, distinct, weight, group):
     for k in range(order.size):
         row = rows[order[k]]
         if k == 0 or _precedes(rows[order[k - 1]], row):
-            distinct[n_distinct] = row
+            copy_to(distinct[n_distinct], row)
             weight[n_distinct] = 0.0
             n_distinct += 1
         weight[n_distinct - 1] += 1.0

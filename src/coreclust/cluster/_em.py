@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from coreclust._utils.jit import kernel
+from coreclust._utils.jit import copy_rows_to, copy_to, kernel
 
 FULL, TIED, DIAG, SPHERICAL = range(4)
 _FLOOR = 10 * np.finfo(np.float64).eps  # added to the weights of components, as in scikit-learn
@@ -85,7 +85,10 @@ def best_of_starts(by_feature, weights, starts, settings):
         if bound > best_bound or best_bound == -np.inf:
             best_bound = bound
             best_n_iter = n_iter
-            best_shares[:], best_means[:], best_factors[:] = shares, means, factors
+            copy_to(best_shares, shares)
+            copy_rows_to(best_means, means)
+            for c in range(k):
+                copy_rows_to(best_factors[c], factors[c])
     failed = not np.isfinite(best_bound)
     return best_shares, best_means, best_factors, best_bound, best_n_iter, failed
 
@@ -155,7 +158,7 @@ def _maximize(by_feature, masses, moments, settings, shares, means, factors):
     form, reg_covar = settings.form, settings.reg_covar
     covariance = np.zeros((d, d))
     if form == TIED:
-        covariance[:] = moments
+        copy_rows_to(covariance, moments)
     centered = np.empty((d, n)) if form == FULL else np.empty((0, 0))
     total = 0.0
     for c in range(k):
@@ -166,7 +169,8 @@ def _maximize(by_feature, masses, moments, settings, shares, means, factors):
     for c in range(k):
         if form == FULL:
             for f in range(d):
-                centered[f] = by_feature[f] - means[c, f]
+                for i in range(n):
+                    centered[f, i] = by_feature[f, i] - means[c, f]
                 for g in range(f + 1):
                     moment = _sum_of_products(masses[c], centered[f], centered[g])
                     covariance[f, g] = moment / shares[c]
@@ -201,7 +205,7 @@ def _maximize(by_feature, masses, moments, settings, shares, means, factors):
         if not _inverse_factor(covariance, factors[0]):
             return False
         for c in range(1, k):
-            factors[c] = factors[0]
+            copy_rows_to(factors[c], factors[0])
     return True
 
 

@@ -14,7 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coreclust._utils.jit import kernel, random_state_of, random_uniform
+from coreclust._utils.jit import (
+    copy_rows_to,
+    copy_to,
+    kernel,
+    random_state_of,
+    random_uniform,
+)
 
 _BLOCK = 256  # items per block, so that their distances stay in the fastest cache
 _PIECE = 4096  # items that are transposed at a time
@@ -51,25 +57,35 @@ def label_resamples(X, counts, label_all, settings, seeds):
             continue
         items = np.flatnonzero(drawn)
         if items.size < n_clusters:  # each distinct row is a cluster
-            found = nearest_centers(X[items], X[items])
-            for k in range(items.size):
-                kept[resample, found[k]] = X[items[k]]
+            centers = _by_feature(X, items).T.copy()
+            found = nearest_centers(centers, centers)
         else:
-            by_feature = np.ascontiguousarray(X[items].T)
-            weights = drawn[items].astype(np.float64)
+            weights = np.empty(items.size)
+            for k in range(items.size):
+                weights[k] = drawn[items[k]]
             found, centers, inertia, _ = best_of_runs(
-                by_feature, weights, settings, seeds[resample]
+                _by_feature(X, items), weights, settings, seeds[resample]
             )
             if not np.isfinite(inertia):
                 failed[resample] = True
                 continue
-            for label in np.unique(found):
-                kept[resample, label] = centers[label]
+        for k in range(items.size):
+            if np.isnan(kept[resample, found[k], 0]):
+                copy_to(kept[resample, found[k]], centers[found[k]])
+            labels[resample, items[k]] = found[k]
         if label_all:
-            labels[resample] = nearest_centers(X, kept[resample])
-        else:
-            labels[resample][items] = found
+            copy_to(labels[resample], nearest_centers(X, kept[resample]))
     return labels, failed, kept
+
+
+@kernel
+def _by_feature(X, items):
+    """Return items as columns."""
+    columns = np.empty((X.shape[1], items.size))
+    for i in range(items.size):
+        for f in range(X.shape[1]):
+            columns[f, i] = X[items[i], f]
+    return columns
 
 
 @kernel
@@ -81,7 +97,7 @@ def label_datasets(datasets, n_wanted, settings, seeds):
     for b in range(n_datasets):
         by_feature = np.ascontiguousarray(datasets[b].T)
         found, _, _, _ = best_of_runs(by_feature, weights, settings, seeds[b])
-        labels[b] = found[:n_wanted]
+        copy_to(labels[b], found[:n_wanted])
     return labels
 
 
@@ -106,7 +122,7 @@ def best_of_runs(by_feature, weights, settings, seed):
     best_n_iter = 0
     for _ in range(settings.n_init):
         if init.size > 0:
-            centers[:] = init.T
+            copy_rows_to(centers, init.T)
         else:
             _plus_plus(by_feature, weights, centers, settings.n_candidates, scratch, state)
         n_iter = _lloyd(
@@ -116,8 +132,8 @@ def best_of_runs(by_feature, weights, settings, seed):
         if inertia < best_inertia:
             best_inertia = inertia
             best_n_iter = n_iter
-            best_labels[:] = labels
-            best_centers[:] = centers
+            copy_to(best_labels, labels)
+            copy_rows_to(best_centers, centers)
     return best_labels, best_centers.T.copy(), best_inertia, best_n_iter
 
 
@@ -138,7 +154,7 @@ def nearest_centers(points, centers):
             for f in range(d):
                 piece[f, i] = points[start + i, f]
         _assign(piece, centers_by_feature, piece_labels[:size], distances[:size])
-        labels[start : start + size] = piece_labels[:size]
+        copy_to(labels[start : start + size], piece_labels[:size])
     return labels
 
 
@@ -222,7 +238,7 @@ def _plus_plus(by_feature, weights, centers, n_candidates, scratch, state):
     chosen = min(np.searchsorted(cumulative, random_uniform(state) * total, side="right"), n - 1)
     nearest[:] = np.inf
     _closer(by_feature, weights, chosen, nearest, nearest)
-    centers[:, 0] = by_feature[:, chosen]
+    copy_to(centers[:, 0], by_feature[:, chosen])
     for c in range(1, n_clusters):
         cumulative = trial
         total = 0.0
@@ -240,7 +256,7 @@ def _plus_plus(by_feature, weights, centers, n_candidates, scratch, state):
                 chosen = candidate
                 trial, best = best, trial
         nearest, best = best, nearest
-        centers[:, c] = by_feature[:, chosen]
+        copy_to(centers[:, c], by_feature[:, chosen])
 
 
 @kernel
@@ -291,7 +307,7 @@ def _lloyd(by_feature, weights, centers, labels, distances, max_iter, tolerance)
                     mean = sums[f, c] / mass[c]
                     shift += (mean - centers[f, c]) ** 2
                     centers[f, c] = mean
-        previous[:] = labels
+        copy_to(previous, labels)
         _assign(by_feature, centers, labels, distances)
         changed = 0
         for i in range(n):
@@ -310,7 +326,7 @@ def _lloyd(by_feature, weights, centers, labels, distances, max_iter, tolerance)
             n_iter = iteration + 1
             break
     if changed > 0:  # stopped early: the centers are the means of the labels before the last ones
-        labels[:] = previous
+        copy_to(labels, previous)
     _sums(by_feature, weights, labels, sums, mass, size)  # without accumulated rounding errors
     for c in range(n_clusters):
         if size[c] > 0:

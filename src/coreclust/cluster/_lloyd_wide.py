@@ -21,7 +21,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from coreclust._utils.jit import kernel, random_state_of, random_uniform
+from coreclust._utils.jit import (
+    copy_rows_to,
+    copy_to,
+    kernel,
+    random_state_of,
+    random_uniform,
+)
 
 _BLOCK = 256  # items per matrix product
 _FILTER_FROM = 2  # centers from which on products select the items that a candidate may attract
@@ -105,13 +111,15 @@ def label_resamples(X, frame, counts, settings, seeds):
             continue
         if items.size < n_clusters:  # each distinct row is a cluster
             for i in range(items.size):
-                for j in range(i + 1):
-                    if np.all(X[items[j]] == X[items[i]]):
-                        labels[resample, items[i]] = j
-                        break
-                kept[resample, labels[resample, items[i]]] = X[items[i]]
+                label = 0
+                while not _are_equal(X[items[label]], X[items[i]]):
+                    label += 1
+                labels[resample, items[i]] = label
+                copy_to(kept[resample, label], X[items[i]])
             continue
-        weights = drawn[items].astype(np.float64)
+        weights = np.empty(items.size)
+        for i in range(items.size):
+            weights[i] = drawn[items[i]]
         found, centers, inertia, _ = best_of_runs(
             X, items, frame, weights, settings, seeds[resample]
         )
@@ -120,8 +128,17 @@ def label_resamples(X, frame, counts, settings, seeds):
             continue
         for i in range(items.size):
             labels[resample, items[i]] = found[i]
-            kept[resample, found[i]] = centers[found[i]]
+            if np.isnan(kept[resample, found[i], 0]):
+                copy_to(kept[resample, found[i]], centers[found[i]])
     return labels, failed, kept
+
+
+@kernel
+def _are_equal(x, y):
+    equal = True
+    for f in range(x.size):
+        equal &= x[f] == y[f]
+    return equal
 
 
 @kernel
@@ -142,7 +159,7 @@ def best_of_runs(X, items, frame, weights, settings, seed):
     best_n_iter = 0
     for _ in range(settings.n_init):
         if settings.init.size > 0:
-            centers[:] = settings.init
+            copy_rows_to(centers, settings.init)
         else:
             _plus_plus(
                 X, items, points, norms, frame, weights, centers, settings.n_candidates, state
@@ -154,8 +171,8 @@ def best_of_runs(X, items, frame, weights, settings, seed):
         if inertia < best_inertia:
             best_inertia = inertia
             best_n_iter = n_iter
-            best_labels[:] = labels
-            best_centers[:] = centers
+            copy_to(best_labels, labels)
+            copy_rows_to(best_centers, centers)
     return best_labels, best_centers, best_inertia, best_n_iter
 
 
@@ -209,7 +226,7 @@ def _plus_plus(X, items, points, norms, frame, weights, centers, n_candidates, s
         total += weights[i]
         cumulative[i] = total
     chosen = min(np.searchsorted(cumulative, random_uniform(state) * total, side="right"), n - 1)
-    centers[0] = X[items[chosen]]
+    copy_to(centers[0], X[items[chosen]])
     for i in range(n):
         nearest[i] = _squared_distance(X[items[i]], centers[0])
     for c in range(1, centers.shape[0]):
@@ -220,8 +237,8 @@ def _plus_plus(X, items, points, norms, frame, weights, centers, n_candidates, s
         for k in range(n_candidates):
             drawn = np.searchsorted(cumulative, random_uniform(state) * total, side="right")
             candidates[k] = min(drawn, n - 1)
-            rows[k] = X[items[candidates[k]]]
-            small[k] = points[candidates[k]]
+            copy_to(rows[k], X[items[candidates[k]]])
+            copy_to(small[k], points[candidates[k]])
         potentials = np.zeros(n_candidates)
         for start in range(0, n, _BLOCK):
             size = min(_BLOCK, n - start)
@@ -247,8 +264,8 @@ def _plus_plus(X, items, points, norms, frame, weights, centers, n_candidates, s
         for k in range(1, n_candidates):
             if potentials[k] < potentials[best]:
                 best = k
-        nearest[:] = trials[best]
-        centers[c] = rows[best]
+        copy_to(nearest, trials[best])
+        copy_to(centers[c], rows[best])
 
 
 @kernel
@@ -286,7 +303,7 @@ def _lloyd(X, items, points, norms, frame, weights, centers, labels, max_iter, t
             upper[:] = np.inf
         else:
             _loosen(labels, moves, upper, lower)
-        previous[:] = labels
+        copy_to(previous, labels)
         _assign(X, items, points, norms, frame, centers, labels, upper, lower)
         changed = 0
         for i in range(n):
@@ -306,7 +323,7 @@ def _lloyd(X, items, points, norms, frame, weights, centers, labels, max_iter, t
             n_iter = iteration + 1
             break
     if changed > 0:  # stopped early: the centers are the means of the labels before the last ones
-        labels[:] = previous
+        copy_to(labels, previous)
     _sums(X, items, weights, labels, sums, mass, size)  # without accumulated rounding errors
     for c in range(n_clusters):
         if size[c] > 0:
@@ -366,7 +383,7 @@ def _assign(X, items, points, norms, frame, centers, labels, upper, lower):
             np.dot(points[start:stop], small.T, products[:n_picked])
         else:
             for j in range(n_picked):
-                gathered[j] = points[picked[j]]
+                copy_to(gathered[j], points[picked[j]])
             np.dot(gathered[:n_picked], small.T, products[:n_picked])
         for j in range(n_picked):
             i = picked[j]

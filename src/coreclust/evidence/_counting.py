@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coreclust._utils.constants import ABSENT, NOISE_RULES
-from coreclust._utils.jit import kernel
+from coreclust._utils.jit import copy_to, kernel
 from coreclust.evidence._packed import PackedLabels
 from coreclust.evidence._protocol import Counts, Items, Mask, Table
 
@@ -127,10 +127,18 @@ def _pack(labels, items, rule, highest, n_planes):
                         found[n_found] = slot
                         n_found += 1
                     count[slot] += 1
-            order = np.argsort(-count[found[:n_found]], kind="mergesort")
+            # The most common label has rank 0; the order of the others does not matter.
+            first = 0
             for place in range(n_found):
-                rank[found[order[place]]] = place
-            count[found[:n_found]] = 0
+                rank[found[place]] = place
+                if count[found[place]] > count[found[first]]:
+                    first = place
+            for place in range(first):
+                rank[found[place]] = place + 1
+            if n_found:
+                rank[found[first]] = 0
+            for place in range(n_found):
+                count[found[place]] = 0
             bit = np.uint64(1) << np.uint64(resample - 64 * word)
             for k in range(n_items):
                 slot = _slot(labels[items[k], resample], rule, highest)
@@ -145,11 +153,11 @@ def _pack(labels, items, rule, highest, n_planes):
                     for plane in range(n_planes):
                         if (rank[slot] >> plane) & 1:
                             word_planes[plane, k] |= bit
-        present[:, word] = word_present
-        deviating[:, word] = word_deviating
-        comparable[:, word] = word_comparable
+        copy_to(present[:, word], word_present)
+        copy_to(deviating[:, word], word_deviating)
+        copy_to(comparable[:, word], word_comparable)
         for plane in range(n_planes):
-            planes[:, plane, word] = word_planes[plane]
+            copy_to(planes[:, plane, word], word_planes[plane])
     return present, deviating, comparable, planes
 
 

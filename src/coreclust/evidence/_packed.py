@@ -87,7 +87,8 @@ class PackedLabels(NamedTuple):
         _fill_edges(self, table, items, begin, bits)
 
     def conflict_rows(self, table: Table, rows: Items, candidates: Items, limit: int) -> Rows:
-        return _conflict_rows(self, table, rows, candidates, limit)
+        # One memory layout, so that it is compiled once.
+        return _conflict_rows(self, table, np.ascontiguousarray(rows), candidates, limit)
 
     def conflict_levels(self, tables: NDArray[np.int64], rows: Items, is_row: Mask) -> Levels:
         return _conflict_levels(self, tables, rows, is_row)
