@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from coreclust.cluster import KMeans
+from coreclust.cluster import KMeans, _lloyd
 
 
 @parametrize_with_checks(
@@ -86,6 +86,34 @@ def test_same_result_as_plain_lloyd(seed):
     ours = KMeans(k, init=init).fit(X, sample_weight=weights)
     np.testing.assert_array_equal(ours.labels_, labels)
     np.testing.assert_allclose(ours.cluster_centers_, centers)
+
+
+@given(seed=st.integers(0, 10**6), on_grid=st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_bounds_give_the_labels_of_all_distances(seed, on_grid):
+    """Centers walk, in steps that become small, as in Lloyd's iterations; on a grid, many tie."""
+    rng = np.random.default_rng(seed)
+    n, d, k = rng.integers(1, 900), rng.integers(1, 9), int(rng.integers(1, 12))
+    columns = rng.normal(size=(d, n))
+    centers = rng.normal(size=(d, k))
+    if on_grid:
+        columns, centers = np.round(columns), np.round(centers)
+    labels, expected = np.zeros((2, n), dtype=np.int64)
+    room = _lloyd.new_room(d, n)
+    room.upper[:] = np.inf
+    moves = np.zeros(k)
+    for step in range(12):
+        old = labels.copy()
+        n_moved = _lloyd._reassign(columns, centers, labels, moves, room)
+        _lloyd._assign(columns, centers, expected, np.empty(n))
+        np.testing.assert_array_equal(labels, expected)
+        np.testing.assert_array_equal(room.moved[:n_moved], np.flatnonzero(labels != old))
+        np.testing.assert_array_equal(room.before[:n_moved], old[labels != old])
+        before = centers
+        centers = before + rng.normal(size=(d, k)) * rng.integers(0, 2, size=k) * 0.5**step
+        if on_grid:
+            centers = np.round(centers)
+        moves = np.sqrt(((centers - before) ** 2).sum(axis=0))
 
 
 @given(seed=st.integers(0, 10**6))

@@ -89,10 +89,12 @@ def test_same_partition_as_scikit_learn_from_the_same_centers(seed):
     np.testing.assert_array_equal(ours.predict(X), ours.labels_)
 
 
+@pytest.mark.parametrize("n_features", [7, 60])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("label", ["drawn", "all"])
-def test_both_engines_give_the_same_answer_to_the_bit(label, dtype):
-    X = overlapping(np.random.default_rng(0), 120, 30, 4).astype(dtype)
+def test_both_engines_give_the_same_answer_to_the_bit(label, dtype, n_features):
+    X = overlapping(np.random.default_rng(0), 120, n_features, 4).astype(dtype)
+    assert (_kmeans._wide_frame(X) is None) == (n_features == 7)
     how = {"n_resamples": 40, "random_state": 0, "resampling": Bootstrap(label)}
     batched = CoreClustering(KMeans(4, n_init=2), engine="batched", **how).fit(X)
     generic = CoreClustering(KMeans(4, n_init=2), engine="generic", **how).fit(X)
@@ -101,7 +103,7 @@ def test_both_engines_give_the_same_answer_to_the_bit(label, dtype):
 
 @pytest.mark.filterwarnings("ignore:Only .* of n_clusters")
 def test_fewer_distinct_items_than_clusters():
-    X = np.repeat(overlapping(np.random.default_rng(0), 12, 20, 3), 2, axis=0)
+    X = np.repeat(overlapping(np.random.default_rng(0), 12, 60, 3), 2, axis=0)
     how = {"n_resamples": 100, "random_state": 0, "alpha": 0.5}
     for k in (10, 14):
         batched, generic = (
@@ -111,16 +113,17 @@ def test_fewer_distinct_items_than_clusters():
         np.testing.assert_array_equal(batched.cooccurrence_matrix(), generic.cooccurrence_matrix())
 
 
-def test_single_precision_data_is_not_copied():
-    X = overlapping(np.random.default_rng(0), 50, 20, 3).astype(np.float32)
+@pytest.mark.parametrize("n_features", [7, 60])
+def test_single_precision_data_is_not_copied(n_features):
+    X = overlapping(np.random.default_rng(0), 50, n_features, 3).astype(np.float32)
     assert KMeans(3)._labeler(X).args[0] is X
 
 
 def test_datasets_are_labeled_as_by_fit():
     rng = np.random.default_rng(0)
-    datasets = np.stack([overlapping(rng, 60, 20, 3) for _ in range(4)])
+    datasets = np.stack([overlapping(rng, 60, 50, 3) for _ in range(4)])
     kmeans = KMeans(3, n_init=2)
-    batch = kmeans.__coreclust_native__().label_datasets(20)(datasets, 10, np.arange(4))
+    batch = kmeans.__coreclust_native__().label_datasets(50)(datasets, 10, np.arange(4))
     for dataset, seed, labels in zip(datasets, range(4), batch.labels, strict=True):
         expected = KMeans(3, n_init=2, random_state=seed).fit_predict(dataset)
         np.testing.assert_array_equal(labels, expected[:10])
@@ -133,7 +136,7 @@ def test_datasets_are_labeled_as_by_fit():
 
 @pytest.mark.parametrize("unit", [0.0, 1e-200, 1e160, 1e200])
 def test_extreme_values_take_the_other_kernels(unit):
-    X = overlapping(np.random.default_rng(0), 30, 20, 3) * unit
+    X = overlapping(np.random.default_rng(0), 30, 60, 3) * unit
     assert _kmeans._wide_frame(X) is None
     if unit < 1:
         with pytest.warns(match="Only .* clusters have items"):

@@ -202,16 +202,16 @@ class KMeans(ClusterMixin, BaseEstimator):
     def _labeler(self, X: NDArray[Any], *, label_all: bool = False) -> BatchLabeler:
         settings = self._settings(X.shape[1])
         X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
-        frame = _wide_frame(X)  # these kernels compute in double precision, and need no copy
+        frame = _wide_frame(X)  # all kernels compute in double precision, and need no copy
         if frame is None:
-            return partial(_label_resamples, X.astype(np.float64, copy=False), label_all, settings)
+            return partial(_label_resamples, X, label_all, settings)
         return partial(_label_wide, X, frame, label_all, settings)
 
     def _dataset_labeler(self, n_features: int) -> DatasetLabeler:
         return partial(_label_datasets, self._settings(n_features))
 
 
-_WIDE_FROM = 16  # features from which on matrix products are faster, see benchmarks/kmeans_grid.py
+_WIDE_FROM = 40  # features from which on matrix products are faster, see benchmarks/kmeans_grid.py
 
 
 def _wide_frame(X: NDArray[Any]) -> _lloyd_wide.Frame | None:
