@@ -8,6 +8,7 @@ from sklearn.cluster import KMeans as SklearnKMeans
 
 from coreclust import CoreClustering
 from coreclust.cluster import KMeans, _kmeans, _lloyd, _lloyd_wide
+from coreclust.cluster._frame import frame_of
 from coreclust.resampling import Bootstrap, KnownDistribution
 
 
@@ -22,7 +23,7 @@ def both(X, weights, kmeans, seed):
     """The labels, centers, inertia and iterations of the kernels for few and for many features."""
     given = kmeans._settings(X.shape[1])
     yield _lloyd.best_of_runs(np.ascontiguousarray(X.T), weights, given, seed)
-    frame = _lloyd_wide.frame_of(X)
+    frame = frame_of(X)
     assert frame.scale > 0
     yield _lloyd_wide.best_of_runs(X, np.arange(len(X)), frame, weights, given, seed)
 

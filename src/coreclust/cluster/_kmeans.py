@@ -18,6 +18,7 @@ from coreclust._utils.compat import Interval, StrOptions, check_sample_weight, f
 from coreclust._utils.seeds import draw_seed
 from coreclust._utils.validation import TOO_LARGE
 from coreclust.cluster import _lloyd, _lloyd_wide
+from coreclust.cluster._frame import frame_of
 from coreclust.cluster._lloyd import Settings, nearest_centers
 from coreclust.cluster._native import Batch, BatchLabeler, DatasetLabeler, NativeOffer
 
@@ -221,7 +222,7 @@ def _wide_frame(X: NDArray[Any]) -> _lloyd_wide.Frame | None:
     """
     if X.shape[1] < _WIDE_FROM:
         return None
-    frame = _lloyd_wide.frame_of(X)
+    frame = frame_of(X)
     return frame if frame.scale > 0 else None
 
 

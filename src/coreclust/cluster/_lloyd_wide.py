@@ -30,10 +30,7 @@ from coreclust._utils.jit import (
 )
 
 _BLOCK = 256  # items per matrix product
-_FILTER_FROM = 2  # centers from which on products select the items that a candidate may attract
 _TINY = 1e-30  # products of single precision underflow: an absolute error
-_LARGEST = 1e150  # largest difference of values that can be squared and summed
-_SMALLEST = 1e-130
 
 
 class Frame(NamedTuple):
@@ -53,22 +50,12 @@ def _squared_distance(x, y):
     return total
 
 
-@kernel
-def frame_of(X):
-    """Return the frame of the data; its scale is 0 if the values are too large or too small."""
-    n, d = X.shape
-    origin = np.zeros(d)
-    for i in range(n):
-        for f in range(d):
-            origin[f] += X[i, f]
-    origin /= n
-    largest = 0.0
-    for i in range(n):
-        for f in range(d):
-            largest = max(largest, abs(X[i, f] - origin[f]))
-    if not _SMALLEST < largest < _LARGEST:
-        return Frame(origin, 0.0)
-    return Frame(origin, 2.0 ** -np.ceil(np.log2(largest)))
+@njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"}, cache=True)
+def _potential(weights, x, y):
+    total = 0.0
+    for i in range(weights.size):
+        total += weights[i] * min(x[i], y[i])
+    return total
 
 
 @kernel
@@ -150,7 +137,9 @@ def best_of_runs(X, items, frame, weights, settings, seed):
     n, d = items.size, X.shape[1]
     state = random_state_of(seed)
     points, norms = to_frame(X, items, frame)
-    tolerance = settings.tol * _mean_variance(X, items, weights) if settings.tol > 0 else 0.0
+    tolerance = (
+        settings.tol * _mean_variance(X, items, frame.origin, weights) if settings.tol > 0 else 0.0
+    )
     centers = np.empty((settings.n_clusters, d))
     labels = np.zeros(n, dtype=np.int64)
     best_labels = np.zeros(n, dtype=np.int32)
@@ -177,18 +166,21 @@ def best_of_runs(X, items, frame, weights, settings, seed):
 
 
 @kernel
-def _mean_variance(X, items, weights):
-    d = X.shape[1]
-    mean = np.zeros(d)
+def _mean_variance(X, items, origin, weights):
+    """Return the mean variance of the features; `origin` is near their means."""
+    d = origin.size
+    shift = np.zeros(d)
+    squares = 0.0
+    total = 0.0
     for i in range(items.size):
         x, weight = X[items[i]], weights[i]
+        total += weight
+        squares += weight * _squared_distance(x, origin)
         for f in range(d):
-            mean[f] += weight * x[f]
-    mean /= weights.sum()
-    variance = 0.0
-    for i in range(items.size):
-        variance += weights[i] * _squared_distance(X[items[i]], mean)
-    return variance / weights.sum() / d
+            shift[f] += weight * (x[f] - origin[f])
+    for f in range(d):
+        squares -= shift[f] * shift[f] / total
+    return squares / total / d
 
 
 @kernel
@@ -211,16 +203,17 @@ def _error(d, norm, reach):
 
 @kernel
 def _plus_plus(X, items, points, norms, frame, weights, centers, n_candidates, state):
-    """Draw centers by k-means++, as `_lloyd._plus_plus`, all candidates in one pass."""
+    """Draw centers by k-means++, as `_lloyd._plus_plus`.
+
+    Products tell which candidate is the best, unless several are so within the error. The
+    distances to the best one are then computed for the items that may be closer to it.
+    """
     n, d = points.shape
-    unit = frame.scale * frame.scale
     nearest = np.empty(n)
     trials = np.empty((n_candidates, n))
     cumulative = trials[0]  # shares the array: not needed once the candidates are drawn
     candidates = np.empty(n_candidates, dtype=np.int64)
-    rows = np.empty((n_candidates, d))
-    small = np.empty((n_candidates, d), dtype=np.float32)
-    products = np.empty((_BLOCK, n_candidates), dtype=np.float32)
+    potentials = np.empty(n_candidates)
     total = 0.0
     for i in range(n):
         total += weights[i]
@@ -237,35 +230,79 @@ def _plus_plus(X, items, points, norms, frame, weights, centers, n_candidates, s
         for k in range(n_candidates):
             drawn = np.searchsorted(cumulative, random_uniform(state) * total, side="right")
             candidates[k] = min(drawn, n - 1)
-            copy_to(rows[k], X[items[candidates[k]]])
-            copy_to(small[k], points[candidates[k]])
-        potentials = np.zeros(n_candidates)
-        for start in range(0, n, _BLOCK):
-            size = min(_BLOCK, n - start)
-            if c >= _FILTER_FROM:
-                np.dot(points[start : start + size], small.T, products[:size])
+        _try_candidates(points, norms, frame, weights, nearest, candidates, trials, potentials)
+        best = _clearly_best(norms, frame, weights, candidates, d, potentials)
+        if best < 0:
             for k in range(n_candidates):
-                norm = norms[candidates[k]]
-                trial = trials[k]
-                potential = 0.0
-                for j in range(size):
-                    i = start + j
-                    value = nearest[i]
-                    far = False
-                    if c >= _FILTER_FROM:
-                        squared = norms[i] ** 2 + norm**2 - 2.0 * products[j, k]
-                        far = squared - _error(d, norms[i], norm) > value * unit
-                    if not far:
-                        value = min(value, _squared_distance(X[items[i]], rows[k]))
-                    trial[i] = value
-                    potential += weights[i] * value
-                potentials[k] += potential
-        best = 0
-        for k in range(1, n_candidates):
-            if potentials[k] < potentials[best]:
-                best = k
-        copy_to(nearest, trials[best])
-        copy_to(centers[c], rows[best])
+                center = X[items[candidates[k]]]
+                potentials[k] = 0.0
+                for i in range(n):
+                    trials[k, i] = min(nearest[i], _squared_distance(X[items[i]], center))
+                    potentials[k] += weights[i] * trials[k, i]
+            best = 0
+            for k in range(1, n_candidates):
+                if potentials[k] < potentials[best]:
+                    best = k
+            copy_to(nearest, trials[best])
+        else:
+            trial, norm = trials[best], norms[candidates[best]]
+            center = X[items[candidates[best]]]
+            unit = 1.0 / frame.scale**2
+            for i in range(n):
+                if trial[i] - unit * _error(d, norms[i], norm) <= nearest[i]:
+                    nearest[i] = min(nearest[i], _squared_distance(X[items[i]], center))
+        copy_to(centers[c], X[items[candidates[best]]])
+
+
+@kernel
+def _try_candidates(points, norms, frame, weights, nearest, candidates, trials, potentials):
+    """Store distances to the candidates by products, and the potential of each as a next center."""
+    n, d = points.shape
+    n_candidates = candidates.size
+    unit = 1.0 / frame.scale**2
+    small = np.empty((n_candidates, d), dtype=np.float32)
+    for k in range(n_candidates):
+        copy_to(small[k], points[candidates[k]])
+    products = np.empty((_BLOCK, n_candidates), dtype=np.float32)
+    potentials[:] = 0.0
+    for start in range(0, n, _BLOCK):
+        stop = min(start + _BLOCK, n)
+        norm = norms[start:stop]
+        np.dot(points[start:stop], small.T, products[: norm.size])
+        for k in range(n_candidates):
+            square = norms[candidates[k]] ** 2
+            trial = trials[k, start:stop]
+            for j in range(norm.size):
+                trial[j] = unit * (norm[j] * norm[j] + square - 2.0 * products[j, k])
+            potentials[k] += _potential(weights[start:stop], trial, nearest[start:stop])
+
+
+@kernel
+def _clearly_best(norms, frame, weights, candidates, d, potentials):
+    """Return the place of the candidate of the least potential; -1 if errors may decide."""
+    total = 0.0
+    first = 0.0
+    second = 0.0
+    for i in range(norms.size):
+        total += weights[i]
+        first += weights[i] * norms[i]
+        second += weights[i] * norms[i] * norms[i]
+    best = 0
+    for k in range(1, candidates.size):
+        if potentials[k] < potentials[best]:
+            best = k
+    # The sum of `_error` over all items, a little enlarged for the rounding of the sums.
+    own = 0.0
+    for k in range(candidates.size):
+        norm = norms[candidates[k]]
+        squares = second + 2.0 * first * norm + total * norm * norm
+        error = ((d + 16) * 2.0**-24 * squares + total * _TINY) * 1.01 / frame.scale**2
+        own = max(own, error)
+    for k in range(candidates.size):
+        is_same = candidates[k] == candidates[best]
+        if not is_same and not potentials[k] - potentials[best] > 2.0 * own:
+            return -1
+    return best
 
 
 @kernel
