@@ -69,13 +69,13 @@ def label_resamples(X, counts, label_all, settings, seeds):
     failed = np.zeros(n_resamples, dtype=np.bool_)
     kept = np.full((n_resamples, n_clusters, X.shape[1]), np.nan)
     for resample in range(n_resamples):
-        drawn = counts[resample]
-        if drawn.sum() < n_clusters:
+        items, weights, total = _drawn(counts[resample])
+        if total < n_clusters:
             failed[resample] = True
             continue
-        items, weights = _drawn(drawn)
         if items.size < n_clusters:  # each distinct row is a cluster
-            centers = _by_feature(X, items).T.copy()
+            centers = np.empty((items.size, X.shape[1]))
+            copy_rows_to(centers.T, _by_feature(X, items))
             found = nearest_centers(centers, centers)
         else:
             found, centers, inertia, _ = best_of_runs(
@@ -98,14 +98,16 @@ def label_resamples(X, counts, label_all, settings, seeds):
 
 @kernel
 def _drawn(counts):
-    """Return the items with a count, and their counts as weights."""
+    """Return the items with a count, their counts as weights, and the sum of the counts."""
     items, weights = np.empty(counts.size, dtype=np.int64), np.empty(counts.size)
     n_drawn = 0
+    total = 0
     for i in range(counts.size):
         items[n_drawn] = i
         weights[n_drawn] = counts[i]
         n_drawn += counts[i] > 0
-    return items[:n_drawn].copy(), weights[:n_drawn].copy()
+        total += counts[i]
+    return items[:n_drawn], weights[:n_drawn], total
 
 
 @kernel
@@ -187,7 +189,8 @@ def nearest_centers(points, centers):
     """Return the label of the nearest center for each point, the lowest label in a tie."""
     n, d = points.shape
     labels = np.empty(n, dtype=np.int32)
-    centers_by_feature = np.ascontiguousarray(centers.T)
+    centers_by_feature = np.empty((d, centers.shape[0]))
+    copy_rows_to(centers_by_feature.T, centers)
     # Transpose the points in pieces: transposing all of them would copy the data.
     size = min(n, _PIECE)
     piece = np.empty((d, size))
@@ -295,7 +298,7 @@ def _plus_plus(by_feature, weights, centers, n_candidates, room, state):
     for i in range(n):
         total += weights[i]
         cumulative[i] = total
-    chosen = min(np.searchsorted(cumulative, random_uniform(state) * total, side="right"), n - 1)
+    chosen = _first_above(cumulative, random_uniform(state) * total)
     nearest[:] = np.inf
     _closer(by_feature, weights, chosen, nearest, nearest)
     copy_to(centers[:, 0], by_feature[:, chosen])
@@ -306,8 +309,7 @@ def _plus_plus(by_feature, weights, centers, n_candidates, room, state):
             total += weights[i] * nearest[i]
             cumulative[i] = total
         for k in range(n_candidates):
-            drawn = np.searchsorted(cumulative, random_uniform(state) * total, side="right")
-            candidates[k] = min(drawn, n - 1)
+            candidates[k] = _first_above(cumulative, random_uniform(state) * total)
         least = np.inf
         for candidate in candidates:
             potential = _closer(by_feature, weights, candidate, nearest, trial)
@@ -317,6 +319,20 @@ def _plus_plus(by_feature, weights, centers, n_candidates, room, state):
                 trial, best = best, trial
         nearest, best = best, nearest
         copy_to(centers[:, c], by_feature[:, chosen])
+
+
+@kernel
+def _first_above(values, limit):
+    """Return the place of the first of sorted values that is above a limit, at most the last."""
+    low = 0
+    high = values.size - 1
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] > limit:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 @kernel
