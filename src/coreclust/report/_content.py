@@ -199,9 +199,14 @@ def cluster_rows(fitted: CoreClustering) -> list[dict[str, Any]]:
 
 
 def pair_rows(diagnosis: Diagnosis) -> list[dict[str, Any]]:
-    """Return the rows of the table of pairs: those not shown to be two, then the closest."""
+    """Return the rows of the table of pairs: those not shown to be two, then the closest.
+
+    Pairs that were never together and were not tested tell nothing, unless there are no others.
+    """
     order = ["shown_two", "together", "p_value"]
     pairs = diagnosis.pairs.sort_values(order, ascending=[True, False, False], kind="stable")
+    telling = pairs[~pairs["shown_two"] | pairs["p_value"].notna() | (pairs["together"] > 0)]
+    pairs = telling if len(telling) else pairs
     return [
         {
             "names": [clean(shorten(row[name])) for name in ("cluster_1", "cluster_2")],
