@@ -75,9 +75,10 @@ function curve() {
     cores.map((core, a) => ({ g, a, alpha: alphas[a], weak: 1 - core / size, text: `${name}\nalpha ${alphas[a]}: ${percent(1 - core / size)} weak` })));
   const top = Math.min(Math.max(0.1, ...values.map(({ weak }) => weak)), 1);
   const color = { signal: "datum.g < 0 ? faint : palette[datum.g % length(palette)]" };
+  const shown = "(lit >= 0 ? lit === datum.g : !length(only) || indexof(only, datum.g) >= 0)";
   return {
     autosize: { type: "fit", contains: "padding" }, padding: 4, background: { signal: "paper" },
-    signals: signals({ lit: -1, alphas, shapes: SHAPES, step: Math.max(Math.floor(alphas.length / 7), 1) }),
+    signals: signals({ lit: -1, only: [...chosen], alphas, shapes: SHAPES, step: Math.max(Math.floor(alphas.length / 7), 1) }),
     data: [{ name: "path", values }],
     scales: [
       { name: "x", type: "linear", range: "width", zero: true, domain: { data: "path", field: "alpha" } },
@@ -92,14 +93,14 @@ function curve() {
       { type: "group", from: { facet: { name: "one", data: "path", groupby: "g" } }, marks: [
         { type: "line", from: { data: "one" }, encode: { update: {
           x: { scale: "x", field: "alpha" }, y: { scale: "y", field: "weak" }, stroke: color,
-          strokeWidth: { signal: "datum.g < 0 ? 4 : 1.8" }, strokeOpacity: { signal: "lit >= 0 && lit !== datum.g ? 0.1 : datum.g < 0 ? 0.6 : 1" },
+          strokeWidth: { signal: "datum.g < 0 ? 4 : 1.8" }, strokeOpacity: { signal: `!${shown} ? 0.1 : datum.g < 0 ? 0.6 : 1` },
         } } },
         { type: "symbol", from: { data: "one" }, encode: { update: {
           x: { scale: "x", field: "alpha" }, y: { scale: "y", field: "weak" },
           shape: { signal: "datum.g < 0 ? 'circle' : shapes[datum.g % length(shapes)]" },
           fill: color, size: { value: 60 }, tooltip: { field: "text" },
           // All markers have a tooltip; few are visible, at different places on each line.
-          opacity: { signal: "datum.g >= 0 && datum.a % step === datum.g % step && (lit < 0 || lit === datum.g) ? 1 : 0" },
+          opacity: { signal: `datum.g >= 0 && datum.a % step === datum.g % step && ${shown} ? 1 : 0` },
         } } },
       ] },
     ],
@@ -129,10 +130,16 @@ function heat() {
   const tall = (at) => ({ signal: `${at} * height / n` });
   const text = { fill: { signal: "ink" }, text: { field: "name" }, fontSize: { signal: "min(12, max(7, 0.8 * height / n))" } };
   return {
-    autosize: { type: "none" }, padding: { left: 110, right: 8, top: 8, bottom: 14 + 7 * Math.max(...names.map(({ name }) => name.length)) }, background: { signal: "paper" },
+    autosize: { type: "none" }, padding: { left: 110, right: 8, top: 48, bottom: 14 + 7 * Math.max(...names.map(({ name }) => name.length)) }, background: { signal: "paper" },
     signals: signals({ n: order.length, shapes: SHAPES }),
     data: [{ name: "cells", values: cells }, { name: "names", values: names }, { name: "kinds", values: marks }],
     scales: [{ name: "color", type: "linear", domain: [0, 1], range: [{ signal: "paper" }, { signal: "heat" }] }],
+    legends: [{
+      fill: "color", type: "gradient", orient: "top", direction: "horizontal", offset: 8, format: ".0%", values: [0, 0.5, 1],
+      gradientLength: { signal: "max(60, min(140, width - 135))" }, gradientThickness: 9, gradientStrokeColor: { signal: "faint" }, gradientStrokeWidth: 1,
+      title: "share of resamples", titleFontWeight: "normal", titleFontSize: 12, titleColor: { signal: "faint" }, titleLimit: 0,
+      titleOrient: "left", titleAnchor: "middle", labelFontSize: 11, labelColor: { signal: "faint" }, labelFlush: true,
+    }],
     marks: [
       { type: "rect", name: "squares", from: { data: "cells" }, encode: { update: {
         x: band("datum.x"), width: band("1"), y: tall("datum.y"), height: tall("datum.height"),
@@ -259,7 +266,7 @@ function redraw() {
     waiting = false;
     redrawItems(views[0]);
     views[0].runAsync();
-    views[1].signal("lit", lit).signal("place", place).runAsync();
+    views[1].signal("lit", lit).signal("only", [...chosen]).signal("place", place).runAsync();
   });
 }
 
