@@ -318,7 +318,18 @@ TABLES = [
         "a title above the table",
         "Results of Monday\nx,y,z\n1,2,3\n4,5,6\n",
         {},
-        "{file}: line 2 has 3 cells and the header has 1, separated by ',' (3 such lines); fix the file or set --separator.",
+        Read(
+            ["x", "y", "z"],
+            [[1, 2, 3], [4, 5, 6]],
+            ids=["3", "4"],
+            notices=["Left out above the names of the columns: Results of Monday."],
+        ),
+    ),
+    (
+        "a title above a table without names",
+        "Results of Monday\n1,2,3\n4,5,6\n",
+        {},
+        "{file}: line 2 has 3 cells and the header has 1, separated by ',' (2 such lines); fix the file or set --separator.",
     ),
     # numbers
     (
