@@ -448,7 +448,7 @@ TABLES = [
         Read(
             ["y"],
             [[2], [3]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '1_000')."],
         ),
     ),
     (
@@ -458,7 +458,7 @@ TABLES = [
         Read(
             ["y"],
             [[2], [3]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '0x1F')."],
         ),
     ),
     (
@@ -468,7 +468,7 @@ TABLES = [
         Read(
             ["y"],
             [[2], [3]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '5 kg')."],
         ),
     ),
     (
@@ -490,7 +490,9 @@ TABLES = [
         Read(
             ["x"],
             [[1], [5]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): day."],
+            notices=[
+                "Skipped columns whose cells are not plain numbers: day (such as '2020-01-01')."
+            ],
         ),
     ),
     (
@@ -808,7 +810,7 @@ TABLES = [
         Read(
             ["y"],
             [[1], [2]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '1/2')."],
         ),
     ),
     (
@@ -844,7 +846,7 @@ TABLES = [
         Read(
             ["y"],
             [[1], [2]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '5 (1)')."],
         ),
     ),
     (
@@ -896,7 +898,7 @@ TABLES = [
         Read(
             ["y"],
             [[1], [2]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '12 34')."],
         ),
     ),
     (
@@ -906,7 +908,7 @@ TABLES = [
         Read(
             ["y"],
             [[1], [2]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '1.5D+03')."],
         ),
     ),
     ("an en dash as minus", "x,y\n\u20135,1\n7,2\n", {}, Read(["x", "y"], [[-5, 1], [7, 2]])),
@@ -917,7 +919,7 @@ TABLES = [
         Read(
             ["y"],
             [[1], [2]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '3–5')."],
         ),
     ),
     (
@@ -945,7 +947,7 @@ TABLES = [
         Read(
             ["y"],
             [[2], [4]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '=\"1\"')."],
         ),
     ),
     (
@@ -1027,7 +1029,9 @@ TABLES = [
         Read(
             ["x"],
             [[1], [2], [3]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): name."],
+            notices=[
+                "Skipped columns whose cells are not plain numbers: name (such as '5\" pipe')."
+            ],
         ),
     ),
     (
@@ -1110,7 +1114,9 @@ TABLES = [
         Read(
             ["x"],
             [[1], [2]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): tel."],
+            notices=[
+                "Skipped columns whose cells are not plain numbers: tel (such as '+49 30 123')."
+            ],
         ),
     ),
     (
@@ -1121,7 +1127,7 @@ TABLES = [
             ["x"],
             [[1.5], [4.5]],
             notices=[
-                "Skipped columns that hold words (--one-hot turns them into numbers): t.",
+                "Skipped columns whose cells are not plain numbers: t (such as '01.02.2020').",
                 "Read with a decimal comma: x.",
             ],
         ),
@@ -1133,7 +1139,7 @@ TABLES = [
         Read(
             ["x"],
             [[1], [2]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): p."],
+            notices=["Skipped columns whose cells are not plain numbers: p (such as '(1, 2)')."],
         ),
     ),
     (

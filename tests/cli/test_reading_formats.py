@@ -51,7 +51,8 @@ def test_parquet(tmp_path, error):
     assert table.feature_names == ["x", "flag", "maybe"]
     assert table.X.tolist() == [[1, 1, 1], [3, 1, 3]]
     assert table.dropped == [2]
-    assert "hold words (--one-hot turns them into numbers): town, when" in table.notices[0]
+    assert "hold words (--one-hot turns them into numbers): town." in table.notices[0]
+    assert "whose cells are not plain numbers: when (such as '20" in table.notices[1]
     frame[["x"]].set_axis(["a", "b", "c"]).to_parquet(path)
     assert read_table(path).ids == ["a", "b", "c"]
     assert "not a Parquet file" in error(b"junk", "x.parquet")

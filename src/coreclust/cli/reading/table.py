@@ -23,6 +23,7 @@ from coreclust.cli.reading.source import is_stream, name_of, open_source
 from coreclust.cli.reading.workbook import read_workbook
 
 _WORDS = "Skipped columns that hold words (--one-hot turns them into numbers)"
+_UNREAD = "Skipped columns whose cells are not plain numbers"
 _WORDY = f"Skipped columns with more than {values.MOST_CATEGORIES} different words"
 _EMPTY = "Skipped columns without any value"
 _CODES = "Columns with zeros in front look like codes, but are clustered as numbers (see --drop)"
@@ -168,7 +169,10 @@ def _features(
                     "column."
                 )
             encoded = values.one_hot(column) if one_hot_encode else None
-            if encoded is None:
+            cell = values.like_a_number(column)
+            if encoded is None and cell is not None and not one_hot_encode:
+                aside.setdefault(_UNREAD, []).append(f"{name} (such as {shorten(repr(cell))})")
+            elif encoded is None:
                 aside.setdefault(_WORDY if one_hot_encode else _WORDS, []).append(name)
             else:
                 features += [encoded[word] for word in encoded]
