@@ -1,5 +1,8 @@
 """Reading files that store numbers as numbers: Parquet, .npy and .h5ad."""
 
+import gzip
+import io
+import zipfile
 from importlib.util import find_spec
 
 import numpy as np
@@ -181,4 +184,34 @@ def test_a_cell_far_away_from_the_table(tmp_path):
     assert str(caught.value) == (
         f"{tmp_path / 'a.xlsx'}: the sheet Sheet reaches to column 16,384 of row 100,000; delete "
         "the cells far from the table, or save the table as CSV."
+    )
+
+
+def test_archives_in_archives(read, error, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+
+    def packed(**files):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as archive:
+            for name, content in files.items():
+                archive.writestr(name, content)
+        return out.getvalue()
+
+    text = b"x,y\n1,2\n3,4\n"
+    book = openpyxl.Workbook()
+    for row in (["x", "y"], [1, 2], [3, 4]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    workbook = (tmp_path / "a.xlsx").read_bytes()
+    for content in (
+        packed(**{"a.csv.gz": gzip.compress(text)}),
+        packed(**{"a.xlsx": workbook}),
+        gzip.compress(gzip.compress(text)),
+        packed(**{"d/a.csv": text, ".DS_Store": b"?", "d/._a.csv": b"?", "Thumbs.db": b"?"}),
+    ):
+        assert read(content, "a.zip").X.tolist() == [[1, 2], [3, 4]]
+    tabs = packed(**{"a.tsv.gz": gzip.compress(b"a,b\tc\n1,5\t2\n2,5\t3\n")})
+    assert read(tabs, "a.zip").feature_names == ["a,b", "c"]
+    assert "a.zip is not a text file" in error(
+        gzip.compress(gzip.compress(gzip.compress(gzip.compress(text)))), "a.zip"
     )

@@ -23,6 +23,7 @@ _COMPRESSED = {
 }
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # the latter is empty
 _DAMAGED = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+_MOST_LAYERS = 3  # such as a gzip file in a zip file
 _SHEETS = "xl/workbook.xml"  # the part of a zip file that makes it an Excel workbook
 
 
@@ -52,37 +53,44 @@ def name_of(path: Path) -> str:
 def open_source(path: Path) -> Source:
     """Read the content of a file, and decompress it."""
     data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-    name, inner = name_of(path), PurePath(path)
-    for magic, (kind, decompress) in _COMPRESSED.items():
-        if data.startswith(magic):
-            try:
-                data = decompress(data)
-            except _DAMAGED as error:
-                raise InputError(
-                    f"{name} is compressed by {kind}, but damaged: {error}."
-                ) from error
-            inner = inner.with_suffix("")
+    source = Source(name_of(path), data, PurePath(path).suffix.lower())
+    inner = PurePath(path)
+    for _ in range(_MOST_LAYERS):
+        if source.is_workbook:
             break
-    if not data.startswith(_ZIP):
-        return Source(name, data, inner.suffix.lower())
-    return _unzip(name, data)
+        if source.data.startswith(_ZIP):
+            source, inner = _unzip(source.name, source.data)
+        elif source.data.startswith(tuple(_COMPRESSED)):
+            inner = inner.with_suffix("")
+            source = Source(source.name, _decompress(source), inner.suffix.lower())
+    return source
 
 
-def _unzip(name: str, data: bytes) -> Source:
-    """Return the only file of a zip file, or the workbook that it is."""
+def _decompress(source: Source) -> bytes:
+    kind, decompress = next(
+        how for magic, how in _COMPRESSED.items() if source.data.startswith(magic)
+    )
+    try:
+        return decompress(source.data)
+    except _DAMAGED as error:
+        raise InputError(f"{source} is compressed by {kind}, but damaged: {error}.") from error
+
+
+def _unzip(name: str, data: bytes) -> tuple[Source, PurePath]:
+    """Return the only file of a zip file with its name, or the workbook that it is."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()
             if _SHEETS in names:
-                return Source(name, data, ".xlsx", is_workbook=True)
+                return Source(name, data, ".xlsx", is_workbook=True), PurePath()
             if "mimetype" in names:
                 raise InputError(
                     f"{name} is an OpenDocument file; save the sheet as CSV or as .xlsx."
                 )
-            # macOS adds a folder with its own notes.
-            files = [one for one in names if not one.endswith("/") and "__MACOSX" not in one]
+            files = [one for one in names if not one.endswith("/") and not _is_hidden(one)]
             if len(files) == 1:
-                return Source(name, archive.read(files[0]), PurePath(files[0]).suffix.lower())
+                inner = PurePath(files[0])
+                return Source(name, archive.read(files[0]), inner.suffix.lower()), inner
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, *_DAMAGED) as error:
         raise InputError(f"{name} is a zip file that cannot be read: {error}.") from error
     if not files:
@@ -90,3 +98,9 @@ def _unzip(name: str, data: bytes) -> Source:
     raise InputError(
         f"{name} holds {len(files)} files ({join_names(files, most=4)}); keep only the table in it."
     )
+
+
+def _is_hidden(name: str) -> bool:
+    """Tell whether a file in a zip file is not meant for people; macOS adds notes of its own."""
+    path = PurePath(name)
+    return "__MACOSX" in path.parts or path.name.startswith(".") or path.name == "Thumbs.db"
