@@ -88,7 +88,8 @@ def command_of(arguments: argparse.Namespace) -> str:
     """Return the command that repeats the run, seed included."""
     words = list(arguments.argv)
     if not any(word == "--seed" or word.startswith("--seed=") for word in words):
-        words += ["--seed", str(arguments.seed)]
+        end = words.index("--") if "--" in words else len(words)  # of the options
+        words[end:end] = ["--seed", str(arguments.seed)]
     return shlex.join(["coreclust", *words])
 
 

@@ -177,7 +177,10 @@ def _next_step(arguments: argparse.Namespace, number: ClusterNumber) -> str:
     from coreclust.cli.loading import reading_words
 
     algorithm = ["--algorithm", arguments.algorithm, "-k", str(number.n_clusters)]
-    words = ["coreclust", "fit", str(arguments.data), *algorithm, *reading_words(arguments)]
+    file = str(arguments.data)
+    if file.startswith("-") and file != "-":  # which would be an option
+        file = f"./{file}"
+    words = ["coreclust", "fit", file, *algorithm, *reading_words(arguments)]
     return shlex.join(words)
 
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import math
 import numbers
-import platform
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy
 import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from coreclust import __version__
 from coreclust._inspection.closest import closest_clusters
 from coreclust._inspection.confusion import Confusion
 from coreclust._inspection.diagnosis import Diagnosis
@@ -29,7 +25,7 @@ from coreclust._utils.text import shorten
 from coreclust.plotting._items import check_positions, ordered_items, project
 from coreclust.report import _next_steps as next_steps
 from coreclust.report._audit import audit_rows
-from coreclust.report._text import clean
+from coreclust.report._text import clean, versions
 
 if TYPE_CHECKING:
     from coreclust.core_clustering import CoreClustering
@@ -270,8 +266,6 @@ def how_made(fitted: CoreClustering, path: CorePath) -> list[tuple[str, str]]:
         proof += f"; not all cores at {on_path} of the {path.values.size} alphas of the slider"
     seconds = fitted.rule_.time_limit
     limit = "none" if seconds is None else f"{seconds:.3g} s"
-    versions = f"coreclust {__version__}, scikit-learn {sklearn.__version__}"
-    versions += f", numpy {np.__version__}, scipy {scipy.__version__}, pandas {version('pandas')}"
     rows = [
         ("Items", f"{fitted.labels_.size:,}"),
         ("Features", f"{fitted.n_features_in_:,}" if hasattr(fitted, "n_features_in_") else ""),
@@ -287,7 +281,7 @@ def how_made(fitted: CoreClustering, path: CorePath) -> list[tuple[str, str]]:
         ("Time limit of the search", limit),
         ("Engine", fitted.engine_),
         ("Call", _describe(fitted, changed_only=True)),
-        ("Versions", f"{versions}, Python {platform.python_version()} on {platform.system()}"),
+        ("Versions", versions()),
     ]
     return [(name, clean(text)) for name, text in rows if text]
 

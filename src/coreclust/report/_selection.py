@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import base64
 import os
-import platform
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import sklearn
 
-from coreclust import __version__
 from coreclust._utils.text import p_text, shorten
 from coreclust.plotting._selection import ClusterNumberDisplay
 from coreclust.plotting._tree import NODE_WIDTH, StrengthColors, outline
 from coreclust.plotting._tree_layout import Band, Box, TreeLayout, lay_out_tree
 from coreclust.report import _html as html
-from coreclust.report._text import clean
+from coreclust.report._text import clean, versions
 
 if TYPE_CHECKING:
     from coreclust.model_selection import ClusterNumber
@@ -245,7 +242,6 @@ def _how_made(number: ClusterNumber) -> list[tuple[str, str]]:
         "uniform": "uniform in the box of the principal components",
         "permuted": "every column permuted",
     }
-    versions = f"coreclust {__version__}, scikit-learn {sklearn.__version__}"
     return [
         ("Items", used),
         ("Numbers of clusters", ", ".join(map(str, number.k.tolist()))),
@@ -254,5 +250,5 @@ def _how_made(number: ClusterNumber) -> list[tuple[str, str]]:
         ("Null datasets", f"{len(number.null_measures[number.criterion]):,}"),
         ("Level", f"{number.level:g}"),
         ("Date", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
-        ("Versions", f"{versions}, numpy {np.__version__}, Python {platform.python_version()}"),
+        ("Versions", versions()),
     ]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import io
 import lzma
 import sys
 import zipfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 from coreclust.cli.errors import InputError
@@ -34,6 +35,7 @@ class Source:
     name: str  # for messages
     data: bytes
     suffix: str  # of the table, without that of the compression
+    sha256: str  # of the file as it is, compressed or not
     is_workbook: bool = False
 
     def __str__(self) -> str:
@@ -53,16 +55,17 @@ def name_of(path: Path) -> str:
 def open_source(path: Path) -> Source:
     """Read the content of a file, and decompress it."""
     data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-    source = Source(name_of(path), data, PurePath(path).suffix.lower())
+    sha256 = hashlib.sha256(data).hexdigest()
+    source = Source(name_of(path), data, PurePath(path).suffix.lower(), sha256)
     inner = PurePath(path)
     for _ in range(_MOST_LAYERS):
         if source.is_workbook:
             break
         if source.data.startswith(_ZIP):
-            source, inner = _unzip(source.name, source.data)
+            source, inner = _unzip(source)
         elif source.data.startswith(tuple(_COMPRESSED)):
             inner = inner.with_suffix("")
-            source = Source(source.name, _decompress(source), inner.suffix.lower())
+            source = replace(source, data=_decompress(source), suffix=inner.suffix.lower())
     return source
 
 
@@ -76,27 +79,29 @@ def _decompress(source: Source) -> bytes:
         raise InputError(f"{source} is compressed by {kind}, but damaged: {error}.") from error
 
 
-def _unzip(name: str, data: bytes) -> tuple[Source, PurePath]:
+def _unzip(source: Source) -> tuple[Source, PurePath]:
     """Return the only file of a zip file with its name, or the workbook that it is."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
             names = archive.namelist()
             if _SHEETS in names:
-                return Source(name, data, ".xlsx", is_workbook=True), PurePath()
+                return replace(source, suffix=".xlsx", is_workbook=True), PurePath()
             if "mimetype" in names:
                 raise InputError(
-                    f"{name} is an OpenDocument file; save the sheet as CSV or as .xlsx."
+                    f"{source} is an OpenDocument file; save the sheet as CSV or as .xlsx."
                 )
             files = [one for one in names if not one.endswith("/") and not _is_hidden(one)]
             if len(files) == 1:
                 inner = PurePath(files[0])
-                return Source(name, archive.read(files[0]), inner.suffix.lower()), inner
+                content = archive.read(files[0])
+                return replace(source, data=content, suffix=inner.suffix.lower()), inner
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, *_DAMAGED) as error:
-        raise InputError(f"{name} is a zip file that cannot be read: {error}.") from error
+        raise InputError(f"{source} is a zip file that cannot be read: {error}.") from error
     if not files:
-        raise InputError(f"{name} is a zip file without a file in it.")
+        raise InputError(f"{source} is a zip file without a file in it.")
     raise InputError(
-        f"{name} holds {len(files)} files ({join_names(files, most=4)}); keep only the table in it."
+        f"{source} holds {len(files)} files ({join_names(files, most=4)}); keep only the table in "
+        "it."
     )
 
 

@@ -40,6 +40,7 @@ class Table:
     classes: NDArray[np.str_] | None  # from the column of classes
     dropped: list[int]  # lines or rows of the file that were left out
     notices: list[str]  # how the file was interpreted
+    sha256: str = ""  # of the file as it was read, also of standard input; empty if not known
 
 
 def read_table(
@@ -97,7 +98,7 @@ def read_table(
             f"--id {suspects[0]} or --drop {suspects[0]} leaves it out."
         )
     words = None if classes is None else np.array(classes, dtype=object)[kept].astype(str)
-    return Table(X[kept], names, ids, words, dropped, notices)
+    return Table(X[kept], names, ids, words, dropped, notices, raw.sha256)
 
 
 def _read(path: Path, options: dict[str, Any]) -> RawTable:
@@ -141,12 +142,15 @@ def _read_cells(path: Path, sheet: str | None, options: dict[str, Any]) -> RawTa
     """Read a file of cells that are text: a workbook, or lines."""
     source = open_source(path)
     if source.is_workbook:
-        return read_workbook(
+        raw = read_workbook(
             source, sheet, header=options.get("header"), missing=options.get("missing", ())
         )
-    if sheet is not None:
+    elif sheet is not None:
         raise InputError(f"--sheet is for .xlsx files, and {source} is not one.")
-    return read_delimited(source, **options)
+    else:
+        raw = read_delimited(source, **options)
+    raw.sha256 = source.sha256
+    return raw
 
 
 def _features(
