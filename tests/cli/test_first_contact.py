@@ -216,6 +216,14 @@ class TestInterrupts:
         code, _, err = run("fit data.csv -k 2 --quiet")
         assert (code, err) == (130, "\ncoreclust: Interrupted.\n")
 
+    def test_a_selection_does_not_count_resamples_of_one_of_its_fits(self, run, data, monkeypatch):
+        def stop(*_arguments, **_options):
+            raise KeyboardInterrupt("Interrupted after 0 of 100 resamples were clustered.")
+
+        monkeypatch.setattr("coreclust.model_selection.select_n_clusters", stop)
+        code, _, err = run("select data.csv -k 2 --quiet")
+        assert (code, err) == (130, "\ncoreclust: Interrupted.\n")
+
     def test_an_interrupt_of_compiled_code(self, run, data, monkeypatch):
         def stop(*_arguments, **_options):
             raise SystemError("returned a result with an exception set") from KeyboardInterrupt()

@@ -117,6 +117,8 @@ def _run(arguments: argparse.Namespace) -> None:
         )
     except ValueError as error:
         raise InputError(str(error)) from error
+    except KeyboardInterrupt:  # whose text counts the resamples of one clustering of many
+        raise KeyboardInterrupt from None
     if number.n_items < number.n_items_given:
         used = f"{number.n_items} of the {number.n_items_given} items were used"
         output.notice(arguments, f"note: {used}, chosen at random (see --max-items).")
