@@ -119,6 +119,23 @@ def test_a_step_of_the_slider_touches_only_items_that_change(tab, fitted):
     assert 0 < max(n_moved) < 144
 
 
+def test_a_step_of_the_slider_draws_no_line_again(tab):
+    """The lines depend on these signals; Vega draws all of them again if one is another object."""
+    same = tab.page.evaluate(
+        """async () => {
+            const view = document.getElementById("curve").view;
+            const before = ["only", "lit"].map((name) => view.signal(name));
+            const slider = document.getElementById("alpha");
+            slider.value = Number(slider.value) + 1;
+            slider.dispatchEvent(new Event("input"));
+            await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));
+            await view.runAsync();
+            return ["only", "lit"].map((name, i) => view.signal(name) === before[i]);
+        }"""
+    )
+    assert same == [True, True]
+
+
 def test_lines_of_other_clusters_are_pale(tab):
     strength = """async () => {
         const view = document.getElementById("curve").view;

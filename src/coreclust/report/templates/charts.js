@@ -40,7 +40,7 @@ function scatter() {
   return {
     autosize: { type: "fit", contains: "padding" }, padding: 4, background: { signal: "paper" },
     signals: signals({ shapes: SHAPES, star: STAR, zoomX: zoom && zoom[0], zoomY: zoom && zoom[1], xTitle: report.axes[0], yTitle: report.axes[1] }),
-    data: [{ name: "items", values: drawn.map((row) => ({ i: row.i, x: row.x, y: row.y, g: row.g, mark: row.line[place], dim: false })) }],
+    data: [{ name: "items", values: drawn.map((row) => ({ i: row.i, x: row.x, y: row.y, g: row.g, c: row.g % report.nColors, mark: row.line[place], dim: false })) }],
     scales: [
       { name: "x", type: "linear", range: "width", zero: false, nice: true, domain: ends(drawn, "x"), domainRaw: { signal: "zoomX" } },
       { name: "y", type: "linear", range: "height", zero: false, nice: true, domain: ends(drawn, "y"), domainRaw: { signal: "zoomY" } },
@@ -56,7 +56,7 @@ function scatter() {
         update: {  // weak items on top: they are fewer and of more interest
           x: { scale: "x", field: "x" }, y: { scale: "y", field: "y" },
           // The outline of a core item has the color of its inside; without it, many draw faster.
-          stroke: { signal: `datum.g < 0 ? faint : ${many} && datum.mark !== '${WEAK}' ? null : palette[datum.g % length(palette)]` },
+          stroke: { signal: `datum.mark === '${WEAK}' ? palette[datum.c] : ${many} && datum.g >= 0 ? null : paints[datum.mark]` },
           fill: { signal: "paints[datum.mark]" },
           zindex: { signal: `datum.mark === '${WEAK}' ? 1 : 0` },
           opacity: { signal: "datum.dim ? 0.1 : 1" },
@@ -78,7 +78,7 @@ function curve() {
   const shown = "(lit >= 0 ? lit === datum.g : !length(only) || indexof(only, datum.g) >= 0)";
   return {
     autosize: { type: "fit", contains: "padding" }, padding: 4, background: { signal: "paper" },
-    signals: signals({ lit: -1, only: [...chosen], alphas, shapes: SHAPES, step: Math.max(Math.floor(alphas.length / 7), 1) }),
+    signals: signals({ lit: -1, only, alphas, shapes: SHAPES, step: Math.max(Math.floor(alphas.length / 7), 1) }),
     data: [{ name: "path", values }],
     scales: [
       { name: "x", type: "linear", range: "width", zero: true, domain: { data: "path", field: "alpha" } },
@@ -266,7 +266,7 @@ function redraw() {
     waiting = false;
     redrawItems(views[0]);
     views[0].runAsync();
-    views[1].signal("lit", lit).signal("only", [...chosen]).signal("place", place).runAsync();
+    views[1].signal("lit", lit).signal("only", only).signal("place", place).runAsync();
   });
 }
 
