@@ -228,6 +228,27 @@ def test_the_plot_can_be_zoomed(tab):
     assert page.locator("#zoom-reset").is_disabled()
 
 
+def test_markers_grow_when_many_are_zoomed(open_tab, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2))
+    CoreClustering(KMeans(2), n_resamples=30, random_state=0).fit(X).to_html(tmp_path / "a.html", X)
+    tab = open_tab(tmp_path / "a.html").ready()
+    sizes = """async () => {
+        const view = document.getElementById("scatter").view;
+        await view.runAsync();
+        const marks = view.scenegraph().root.items[0].items;
+        return [...new Set(marks.find((mark) => mark.name === "points").items.map((p) => p.size))];
+    }"""
+    (whole,) = tab.page.evaluate(sizes)
+    for _ in range(3):
+        tab.page.locator("#zoom-in").click()
+    (zoomed,) = tab.page.evaluate(sizes)
+    assert whole < zoomed <= 70
+    tab.page.locator("#zoom-reset").click()
+    assert tab.page.evaluate(sizes) == [whole]
+    assert tab.problems == []
+
+
 def test_a_search_for_a_cluster_finds_this_cluster_only(tab, fitted):
     for code in (0, 1, 11):
         tab.page.locator("#search").fill(f"Cluster {code}")

@@ -35,11 +35,19 @@ function ends(some, name) {
   return some.reduce(([low, high], row) => [Math.min(low, row[name]), Math.max(high, row[name])], [Infinity, -Infinity]);
 }
 
+// The area of a marker; it grows with the zoom, so that shapes can be told apart.
+function area() {
+  const usual = Math.max(14, Math.min(70, 30000 / rows.length));
+  if (zoom === null) return usual;
+  const [low, high] = ends(drawn, "x"), width = zoom[0][1] - zoom[0][0];
+  return Math.max(usual, Math.min(70, usual * (high - low) / width));
+}
+
 function scatter() {
-  const area = Math.max(14, Math.min(70, 30000 / rows.length)), many = rows.length > 2000;
+  const many = rows.length > 2000;
   return {
     autosize: { type: "fit", contains: "padding" }, padding: 4, background: { signal: "paper" },
-    signals: signals({ shapes: SHAPES, star: STAR, zoomX: zoom && zoom[0], zoomY: zoom && zoom[1], xTitle: report.axes[0], yTitle: report.axes[1] }),
+    signals: signals({ area: area(), shapes: SHAPES, star: STAR, zoomX: zoom && zoom[0], zoomY: zoom && zoom[1], xTitle: report.axes[0], yTitle: report.axes[1] }),
     data: [{ name: "items", values: drawn.map((row) => ({ i: row.i, x: row.x, y: row.y, g: row.g, c: row.g % report.nColors, mark: row.line[place], dim: false })) }],
     scales: [
       { name: "x", type: "linear", range: "width", zero: false, nice: true, domain: ends(drawn, "x"), domainRaw: { signal: "zoomX" } },
@@ -51,10 +59,10 @@ function scatter() {
       encode: {
         enter: {
           shape: { signal: "datum.g < 0 ? star : shapes[datum.g % length(shapes)]" },
-          size: { value: area }, strokeWidth: { value: area > 30 ? 1.4 : 1 }, tooltip: { field: "i" },
+          strokeWidth: { value: area() > 30 ? 1.4 : 1 }, tooltip: { field: "i" },
         },
         update: {  // weak items on top: they are fewer and of more interest
-          x: { scale: "x", field: "x" }, y: { scale: "y", field: "y" },
+          x: { scale: "x", field: "x" }, y: { scale: "y", field: "y" }, size: { signal: "area" },
           // The outline of a core item has the color of its inside; without it, many draw faster.
           stroke: { signal: `datum.mark === '${WEAK}' ? palette[datum.c] : ${many} && datum.g >= 0 ? null : paints[datum.mark]` },
           fill: { signal: "paints[datum.mark]" },
@@ -174,7 +182,7 @@ function heat() {
 function showZoom(part) {
   zoom = part;
   $("zoom-out").disabled = $("zoom-reset").disabled = zoom === null;
-  if (views.length) views[0].signal("zoomX", zoom && zoom[0]).signal("zoomY", zoom && zoom[1]).runAsync();
+  if (views.length) views[0].signal("area", area()).signal("zoomX", zoom && zoom[0]).signal("zoomY", zoom && zoom[1]).runAsync();
 }
 
 function zoomBy(factor) {
