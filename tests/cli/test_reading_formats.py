@@ -4,6 +4,7 @@ import gzip
 import io
 import zipfile
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -215,3 +216,16 @@ def test_archives_in_archives(read, error, tmp_path):
     assert "a.zip is not a text file" in error(
         gzip.compress(gzip.compress(gzip.compress(gzip.compress(text)))), "a.zip"
     )
+
+
+def test_a_sheet_of_what_has_no_sheets(tmp_path):
+    np.save(tmp_path / "a.npy", np.eye(3))
+    for name in ("a.npy", "a.csv"):
+        (tmp_path / "a.csv").write_text("x,y\n1,2\n3,4\n")
+        with pytest.raises(InputError, match=rf"--sheet is for .xlsx files, and .*{name} is not"):
+            read_table(tmp_path / name, sheet="results")
+
+
+def test_an_address_is_no_file():
+    with pytest.raises(InputError, match=r"is an address; download the file, and name it\."):
+        read_table(Path("https://example.org/a.csv"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ _UNREAD = "Skipped columns whose cells are not plain numbers"
 _WORDY = f"Skipped columns with more than {values.MOST_CATEGORIES} different words"
 _EMPTY = "Skipped columns without any value"
 _CODES = "Columns with zeros in front look like codes, but are clustered as numbers (see --drop)"
+_NO_SHEETS = "--sheet is for .xlsx files, and {} is not one."
+_ADDRESS = re.compile(r"[a-z]{2,}:/", flags=re.IGNORECASE)  # Path joins the two slashes
 _TOTALS = frozenset(["total", "totals", "grand total", "sum", "mean", "average"])
 
 
@@ -105,6 +108,8 @@ def _read(path: Path, options: dict[str, Any]) -> RawTable:
     if not is_stream(path):
         if path.is_dir():
             raise InputError(f"{path} is a folder; name a file in it.")
+        if _ADDRESS.match(str(path)):
+            raise InputError(f"{path} is an address; download the file, and name it.")
         if not path.exists():
             raise InputError(f"There is no file {path}.")
         if path.stat().st_size == 0:
@@ -116,6 +121,8 @@ def _read(path: Path, options: dict[str, Any]) -> RawTable:
         if suffix != ".h5ad":
             raise InputError(f"--rep is for .h5ad files, and {name_of(path)} is not one.")
         read = partial(read_h5ad, rep=rep)
+    if read is not None and sheet is not None:
+        raise InputError(_NO_SHEETS.format(path))
     if read is not None:
         _refuse_text_options(path, options)
     if read is not None and options.get("missing"):
@@ -146,7 +153,7 @@ def _read_cells(path: Path, sheet: str | None, options: dict[str, Any]) -> RawTa
             source, sheet, header=options.get("header"), missing=options.get("missing", ())
         )
     elif sheet is not None:
-        raise InputError(f"--sheet is for .xlsx files, and {source} is not one.")
+        raise InputError(_NO_SHEETS.format(source))
     else:
         raw = read_delimited(source, **options)
     raw.sha256 = source.sha256
