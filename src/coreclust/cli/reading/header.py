@@ -55,6 +55,8 @@ def count_titles(rows: list[Cells], missing: frozenset[str], *, decimal_comma: b
         names = [cell for cell in row if cell]
         if any(map(number, names)) or n_titles > _MOST_TITLES:
             return 0
+        if len(names) > 1 and n_titles == 0:
+            return 0
         if len(names) > 1:
             table = rows[n_titles:]
             numeric = _columns_of_numbers(table, missing, decimal_comma=decimal_comma)
