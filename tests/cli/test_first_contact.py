@@ -208,6 +208,18 @@ class TestInterrupts:
         monkeypatch.setattr("argparse.ArgumentParser.parse_args", stop)
         assert run("--help") == (130, "", "\ncoreclust: Interrupted.\n")
 
+    @pytest.mark.parametrize("stop", [KeyboardInterrupt(), ValueError("no")])
+    def test_no_empty_folder_is_left(self, stop, run, data, tmp_path, monkeypatch):
+        def fail(*_arguments, **_options):
+            raise stop
+
+        monkeypatch.setattr(CoreClustering, "fit", fail)
+        assert run("fit data.csv -k 2 --quiet")[0] in (2, 130)
+        assert not (tmp_path / "coreclust-data").exists()
+        (tmp_path / "mine").mkdir()
+        assert run("fit data.csv -k 2 --quiet --out mine")[0] in (2, 130)
+        assert (tmp_path / "mine").exists()  # it was there before
+
     def test_an_interrupt_around_another_one(self, run, data, monkeypatch):
         def stop(*_arguments, **_options):
             raise KeyboardInterrupt(KeyboardInterrupt())
