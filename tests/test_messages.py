@@ -1,6 +1,7 @@
 """Messages for wrong input in Python: each names the argument, what was wrong and what to do."""
 
 import re
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -87,6 +88,23 @@ class TestPrecomputed:
 def test_no_data(estimator):
     text = "X must hold the items to cluster, as an array, a frame or a list, got None."
     assert message(TypeError, lambda: fit(None, estimator=estimator)) == text
+
+
+@pytest.mark.parametrize("estimator", [KMeans(3), lambda Z: np.zeros(len(Z), int)])
+@pytest.mark.parametrize(
+    ("X", "end"),
+    [
+        ("data.csv", "got 'data.csv'; read a file first, for instance with pandas.read_csv."),
+        (Path("data.csv"), "read a file first, for instance with pandas.read_csv."),
+        (5, "got an object of type int."),
+        ({"x": [1, 2]}, "got an object of type dict."),
+        (iter([[1, 2]]), "got an object of type list_iterator."),
+    ],
+)
+def test_what_holds_no_items(X, end, estimator):
+    text = message(TypeError, lambda: fit(X, estimator=estimator))
+    assert text.startswith("X must hold the items to cluster, as an array, a frame or a list, got")
+    assert text.endswith(end)
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA])

@@ -208,12 +208,32 @@ class TestInterrupts:
         monkeypatch.setattr("argparse.ArgumentParser.parse_args", stop)
         assert run("--help") == (130, "", "\ncoreclust: Interrupted.\n")
 
+    @pytest.mark.parametrize("stop", [KeyboardInterrupt(), ValueError("no")])
+    def test_no_empty_folder_is_left(self, stop, run, data, tmp_path, monkeypatch):
+        def fail(*_arguments, **_options):
+            raise stop
+
+        monkeypatch.setattr(CoreClustering, "fit", fail)
+        assert run("fit data.csv -k 2 --quiet")[0] in (2, 130)
+        assert not (tmp_path / "coreclust-data").exists()
+        (tmp_path / "mine").mkdir()
+        assert run("fit data.csv -k 2 --quiet --out mine")[0] in (2, 130)
+        assert (tmp_path / "mine").exists()  # it was there before
+
     def test_an_interrupt_around_another_one(self, run, data, monkeypatch):
         def stop(*_arguments, **_options):
             raise KeyboardInterrupt(KeyboardInterrupt())
 
         monkeypatch.setattr(CoreClustering, "fit", stop)
         code, _, err = run("fit data.csv -k 2 --quiet")
+        assert (code, err) == (130, "\ncoreclust: Interrupted.\n")
+
+    def test_a_selection_does_not_count_resamples_of_one_of_its_fits(self, run, data, monkeypatch):
+        def stop(*_arguments, **_options):
+            raise KeyboardInterrupt("Interrupted after 0 of 100 resamples were clustered.")
+
+        monkeypatch.setattr("coreclust.model_selection.select_n_clusters", stop)
+        code, _, err = run("select data.csv -k 2 --quiet")
         assert (code, err) == (130, "\ncoreclust: Interrupted.\n")
 
     def test_an_interrupt_of_compiled_code(self, run, data, monkeypatch):

@@ -1,6 +1,6 @@
 """More than a hundred odd or broken tables, each with the answer or the message that it gets."""
 
-# ruff: noqa: E501 - messages are easier to find on one line
+# ruff: noqa: E501, RUF001 - messages are easier to find on one line, and tables have odd signs
 
 import bz2
 import gzip
@@ -318,7 +318,18 @@ TABLES = [
         "a title above the table",
         "Results of Monday\nx,y,z\n1,2,3\n4,5,6\n",
         {},
-        "{file}: line 2 has 3 cells and the header has 1, separated by ',' (3 such lines); fix the file or set --separator.",
+        Read(
+            ["x", "y", "z"],
+            [[1, 2, 3], [4, 5, 6]],
+            ids=["3", "4"],
+            notices=["Left out above the names of the columns: Results of Monday."],
+        ),
+    ),
+    (
+        "a title above a table without names",
+        "Results of Monday\n1,2,3\n4,5,6\n",
+        {},
+        "{file}: line 2 has 3 cells and the header has 1, separated by ',' (2 such lines); fix the file or set --separator.",
     ),
     # numbers
     (
@@ -437,7 +448,7 @@ TABLES = [
         Read(
             ["y"],
             [[2], [3]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '1_000')."],
         ),
     ),
     (
@@ -447,7 +458,7 @@ TABLES = [
         Read(
             ["y"],
             [[2], [3]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '0x1F')."],
         ),
     ),
     (
@@ -457,7 +468,7 @@ TABLES = [
         Read(
             ["y"],
             [[2], [3]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '5 kg')."],
         ),
     ),
     (
@@ -479,7 +490,9 @@ TABLES = [
         Read(
             ["x"],
             [[1], [5]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): day."],
+            notices=[
+                "Skipped columns whose cells are not plain numbers: day (such as '2020-01-01')."
+            ],
         ),
     ),
     (
@@ -797,7 +810,7 @@ TABLES = [
         Read(
             ["y"],
             [[1], [2]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '1/2')."],
         ),
     ),
     (
@@ -833,7 +846,7 @@ TABLES = [
         Read(
             ["y"],
             [[1], [2]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '5 (1)')."],
         ),
     ),
     (
@@ -885,7 +898,7 @@ TABLES = [
         Read(
             ["y"],
             [[1], [2]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '12 34')."],
         ),
     ),
     (
@@ -895,7 +908,7 @@ TABLES = [
         Read(
             ["y"],
             [[1], [2]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '1.5D+03')."],
         ),
     ),
     ("an en dash as minus", "x,y\n\u20135,1\n7,2\n", {}, Read(["x", "y"], [[-5, 1], [7, 2]])),
@@ -906,7 +919,7 @@ TABLES = [
         Read(
             ["y"],
             [[1], [2]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '3–5')."],
         ),
     ),
     (
@@ -934,7 +947,7 @@ TABLES = [
         Read(
             ["y"],
             [[2], [4]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): x."],
+            notices=["Skipped columns whose cells are not plain numbers: x (such as '=\"1\"')."],
         ),
     ),
     (
@@ -1016,7 +1029,9 @@ TABLES = [
         Read(
             ["x"],
             [[1], [2], [3]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): name."],
+            notices=[
+                "Skipped columns whose cells are not plain numbers: name (such as '5\" pipe')."
+            ],
         ),
     ),
     (
@@ -1099,7 +1114,9 @@ TABLES = [
         Read(
             ["x"],
             [[1], [2]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): tel."],
+            notices=[
+                "Skipped columns whose cells are not plain numbers: tel (such as '+49 30 123')."
+            ],
         ),
     ),
     (
@@ -1110,7 +1127,7 @@ TABLES = [
             ["x"],
             [[1.5], [4.5]],
             notices=[
-                "Skipped columns that hold words (--one-hot turns them into numbers): t.",
+                "Skipped columns whose cells are not plain numbers: t (such as '01.02.2020').",
                 "Read with a decimal comma: x.",
             ],
         ),
@@ -1122,7 +1139,7 @@ TABLES = [
         Read(
             ["x"],
             [[1], [2]],
-            notices=["Skipped columns that hold words (--one-hot turns them into numbers): p."],
+            notices=["Skipped columns whose cells are not plain numbers: p (such as '(1, 2)')."],
         ),
     ),
     (
@@ -1218,7 +1235,7 @@ TABLES = [
         "compressed twice",
         gzip.compress(gzip.compress(b"x\n1\n")),
         {},
-        "{file} is not a text file, but a table such as a CSV file is needed.",
+        Read(["x"], [[1]]),
     ),
 ]
 

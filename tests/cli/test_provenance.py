@@ -1,5 +1,6 @@
 """A report says where its data comes from: enough to read and cluster it again."""
 
+import gzip
 import hashlib
 import html
 import io
@@ -9,7 +10,7 @@ import shlex
 import numpy as np
 import pytest
 
-from coreclust import __version__
+from coreclust import CoreClustering, __version__
 
 
 @pytest.fixture
@@ -67,13 +68,62 @@ def test_scaling_is_told(data, run_command, tmp_path):
     assert "Notices" not in settings
 
 
-def test_standard_input_has_no_checksum(data, run_command, tmp_path, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data.read_bytes())))
+def test_the_checksum_is_that_of_what_was_read(data, run_command, tmp_path, monkeypatch):
+    content = gzip.compress(data.read_bytes())
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
     command = f"fit - -k 2 --id name --resamples 60 --no-plots --report --out {tmp_path / 'out'}"
     assert run_command(command)[0] == 0
     settings = dict(settings_of((tmp_path / "out" / "report.html").read_text("utf-8")))
     assert settings["File"] == "standard input"
-    assert "SHA-256 of the file" not in settings
+    assert settings["SHA-256 of the file"] == hashlib.sha256(content).hexdigest()
+
+
+def test_a_file_that_changes_during_the_fit(data, run_command, tmp_path, monkeypatch):
+    before = data.read_bytes()
+    fit = CoreClustering.fit
+
+    def change(*arguments, **options):
+        data.write_text("other\n")
+        return fit(*arguments, **options)
+
+    monkeypatch.setattr(CoreClustering, "fit", change)
+    command = f"fit {shlex.quote(str(data))} -k 2 --id name --resamples 60 --no-plots --report"
+    assert run_command(f"{command} --out {tmp_path / 'out'}")[0] == 0
+    settings = dict(settings_of((tmp_path / "out" / "report.html").read_text("utf-8")))
+    assert settings["SHA-256 of the file"] == hashlib.sha256(before).hexdigest()
+
+
+@pytest.mark.parametrize("name", ["a b.csv", "ü 'x' \"y\" $HOME.csv", "-begins.csv", "*.csv"])
+def test_odd_names_of_files(name, data, run_command, tmp_path, monkeypatch):
+    """The shown commands work for any name, also after the end of the options."""
+    monkeypatch.chdir(tmp_path)
+    data.rename(tmp_path / name)
+    options = "-k 2 --id name --drop kind --resamples 40 --no-plots --out out --report --quiet"
+    assert run_command(f"fit {options} -- {shlex.quote(name)}")[0] == 0
+    first = (tmp_path / "out" / "report.html").read_text("utf-8")
+    command = dict(settings_of(first))["Command"]
+    assert command.endswith(f" --seed 0 -- {shlex.quote(name)}")
+    assert run_command(command.removeprefix("coreclust "))[0] == 0
+    assert (tmp_path / "out" / "report.html").read_text("utf-8") == first
+
+
+def test_the_commands_of_select_work(data, run_command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data.rename(tmp_path / "-ü 'x'.csv")
+    options = "-k 2,3 --id name --drop kind --missing -99 --drop-missing --resamples 40"
+    options = f"{options} --nulls 5 --no-plots --quiet"
+    command = f"select {options} --report 'my page.html' -- \"-ü 'x'.csv\""
+    assert run_command(command)[0] == 0
+    page = (tmp_path / "my page.html").read_text("utf-8")
+    command = dict(settings_of(page))["Command"]
+    assert run_command(command.removeprefix("coreclust "))[0] == 0
+    date = re.compile("<dt>Date</dt><dd>.*?</dd>")
+    again = (tmp_path / "my page.html").read_text("utf-8")
+    assert date.sub("", again) == date.sub("", page)
+    following = html.unescape(re.search("<pre>(.*?)</pre>", page)[1]).removeprefix("coreclust ")
+    assert following.startswith("fit './-ü")
+    code, _, error = run_command(f"{following} --resamples 40 --no-plots --quiet")
+    assert code == 0, error
 
 
 def test_the_report_of_select_tells_the_same(data, run_command, tmp_path):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from coreclust.cli.errors import InputError
 from coreclust.cli.reading import read_table
-from coreclust.cli.reading.cells import has_header
 from coreclust.cli.reading.delimited import find_separator
+from coreclust.cli.reading.header import has_header
 from coreclust.cli.reading.values import is_number, looks_like_ids
 
 NOTHING = frozenset()

@@ -1,6 +1,10 @@
 """Reading files that store numbers as numbers: Parquet, .npy and .h5ad."""
 
+import gzip
+import io
+import zipfile
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -51,7 +55,8 @@ def test_parquet(tmp_path, error):
     assert table.feature_names == ["x", "flag", "maybe"]
     assert table.X.tolist() == [[1, 1, 1], [3, 1, 3]]
     assert table.dropped == [2]
-    assert "hold words (--one-hot turns them into numbers): town, when" in table.notices[0]
+    assert "hold words (--one-hot turns them into numbers): town." in table.notices[0]
+    assert "whose cells are not plain numbers: when (such as '20" in table.notices[1]
     frame[["x"]].set_axis(["a", "b", "c"]).to_parquet(path)
     assert read_table(path).ids == ["a", "b", "c"]
     assert "not a Parquet file" in error(b"junk", "x.parquet")
@@ -181,3 +186,46 @@ def test_a_cell_far_away_from_the_table(tmp_path):
         f"{tmp_path / 'a.xlsx'}: the sheet Sheet reaches to column 16,384 of row 100,000; delete "
         "the cells far from the table, or save the table as CSV."
     )
+
+
+def test_archives_in_archives(read, error, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+
+    def packed(**files):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as archive:
+            for name, content in files.items():
+                archive.writestr(name, content)
+        return out.getvalue()
+
+    text = b"x,y\n1,2\n3,4\n"
+    book = openpyxl.Workbook()
+    for row in (["x", "y"], [1, 2], [3, 4]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    workbook = (tmp_path / "a.xlsx").read_bytes()
+    for content in (
+        packed(**{"a.csv.gz": gzip.compress(text)}),
+        packed(**{"a.xlsx": workbook}),
+        gzip.compress(gzip.compress(text)),
+        packed(**{"d/a.csv": text, ".DS_Store": b"?", "d/._a.csv": b"?", "Thumbs.db": b"?"}),
+    ):
+        assert read(content, "a.zip").X.tolist() == [[1, 2], [3, 4]]
+    tabs = packed(**{"a.tsv.gz": gzip.compress(b"a,b\tc\n1,5\t2\n2,5\t3\n")})
+    assert read(tabs, "a.zip").feature_names == ["a,b", "c"]
+    assert "a.zip is not a text file" in error(
+        gzip.compress(gzip.compress(gzip.compress(gzip.compress(text)))), "a.zip"
+    )
+
+
+def test_a_sheet_of_what_has_no_sheets(tmp_path):
+    np.save(tmp_path / "a.npy", np.eye(3))
+    for name in ("a.npy", "a.csv"):
+        (tmp_path / "a.csv").write_text("x,y\n1,2\n3,4\n")
+        with pytest.raises(InputError, match=rf"--sheet is for .xlsx files, and .*{name} is not"):
+            read_table(tmp_path / name, sheet="results")
+
+
+def test_an_address_is_no_file():
+    with pytest.raises(InputError, match=r"is an address; download the file, and name it\."):
+        read_table(Path("https://example.org/a.csv"))

@@ -166,3 +166,21 @@ def test_small_trees_are_drawn(labels):
     assert len(display.ax_.texts) == len(
         {(i, c) for i, row in enumerate(labels) for c in row if c >= 0}
     )
+
+
+def test_cores_of_any_size_are_labeled_and_labels_do_not_overlap():
+    """From k = 2 to k = 12, with cores of few items, as unstable clusterings have them."""
+    rng = np.random.default_rng(0)
+    labels = [
+        np.where(rng.random(400) < 0.07 * k, -1, rng.integers(k, size=400)) for k in range(2, 13)
+    ]
+    labels[-1][:395] = -1
+    labels[-1][395:] = range(5)
+    tree = core_tree(range(2, 13), labels)
+    display = CoreTreeDisplay.from_tree(tree)
+    cores = tree.nodes[tree.nodes["cluster"] >= 0]
+    texts = display.ax_.texts
+    assert sorted(text.get_text() for text in texts) == sorted(map(str, cores["cluster"]))
+    display.figure_.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in texts]
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))

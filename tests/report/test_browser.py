@@ -204,6 +204,11 @@ def test_dark_and_light_and_narrow(open_tab, report):
         )
         canvas = tab.page.locator("#scatter canvas").bounding_box()
         assert canvas["width"] <= 400
+    table = tab.page.locator("#clusters").locator("xpath=..")
+    table.evaluate("(part) => { part.scrollLeft = 1000; }")
+    assert table.evaluate("(part) => part.scrollLeft") > 0  # the names stay in view
+    for name in tab.page.locator("#clusters thead th:first-child, #clusters tbody th").all():
+        assert name.bounding_box()["x"] >= table.bounding_box()["x"]
     assert papers["light"] != papers["dark"]
     # A change of the color scheme needs no reload.
     tab.page.emulate_media(color_scheme="light")

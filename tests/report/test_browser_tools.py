@@ -85,6 +85,100 @@ def test_the_verdict_follows_the_slider(tab, fitted):
     assert page.locator(".explanation").text_content() == explanation(fitted)
 
 
+MOVED = """async (key) => {
+    const view = document.getElementById("scatter").view, make = view.changeset.bind(view);
+    const moved = new Set();
+    view.changeset = () => {
+        const changes = make(), modify = changes.modify;
+        changes.modify = (point, ...what) => { moved.add(point.i); return modify(point, ...what); };
+        return changes;
+    };
+    const slider = document.getElementById("alpha");
+    slider.value = Number(slider.value) + 1;
+    slider.dispatchEvent(new Event("input"));
+    await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));
+    view.changeset = make;
+    return [...moved].sort((a, b) => a - b);
+}"""
+
+
+def test_a_step_of_the_slider_touches_only_items_that_change(tab, fitted):
+    """A step takes time in proportion to the items that change; this does not measure seconds."""
+    page = tab.page
+    page.locator("#alpha").focus()
+    page.keyboard.press("Home")
+    page.evaluate(POINTS)
+    before = fitted.recut(alpha=float(page.locator("#alpha-value").inner_text())).labels_
+    n_moved = []
+    for _ in range(8):
+        moved = page.evaluate(MOVED)
+        after = fitted.recut(alpha=float(page.locator("#alpha-value").inner_text())).labels_
+        assert moved == np.flatnonzero((before >= 0) != (after >= 0)).tolist()
+        n_moved.append(len(moved))
+        before = after
+    assert 0 < max(n_moved) < 144
+
+
+def test_a_step_of_the_slider_draws_no_line_again(tab):
+    """The lines depend on these signals; Vega draws all of them again if one is another object."""
+    same = tab.page.evaluate(
+        """async () => {
+            const view = document.getElementById("curve").view;
+            const before = ["only", "lit"].map((name) => view.signal(name));
+            const slider = document.getElementById("alpha");
+            slider.value = Number(slider.value) + 1;
+            slider.dispatchEvent(new Event("input"));
+            await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));
+            await view.runAsync();
+            return ["only", "lit"].map((name, i) => view.signal(name) === before[i]);
+        }"""
+    )
+    assert same == [True, True]
+
+
+def test_lines_of_other_clusters_are_pale(tab):
+    strength = """async () => {
+        const view = document.getElementById("curve").view;
+        await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));
+        await view.runAsync();
+        const groups = view.scenegraph().root.items[0].items.find((mark) => mark.role === "scope");
+        const lines = groups.items.map((group) => group.items[0].items[0]);
+        return Object.fromEntries(lines.map((line) => [line.datum.g, line.strokeOpacity]));
+    }"""
+    page = tab.page
+    whole = page.evaluate(strength)
+    assert len(whole) == 13
+    assert min(whole.values()) > 0.5
+    page.locator("#legend .chip").nth(4).click()
+    page.locator("#search").focus()
+    page.mouse.move(5, 5)
+    chosen = page.evaluate(strength)
+    assert [code for code, opacity in chosen.items() if opacity > 0.5] == ["4"]
+    page.locator("#show-all").click()
+    page.mouse.move(5, 5)
+    assert page.evaluate(strength) == whole
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_heat_map_has_a_scale(open_tab, report, scheme):
+    tab = open_tab(report, color_scheme=scheme, viewport={"width": 400, "height": 800}).ready()
+    text, fits = tab.page.evaluate(
+        """async () => {
+            const view = document.getElementById("confusion").view;
+            const drawing = new DOMParser().parseFromString(await view.toSVG(), "image/svg+xml");
+            const legend = drawing.querySelector(".role-legend");
+            const bounds = view.scenegraph().root.items[0].items
+                .find((mark) => mark.role === "legend").bounds;
+            const { left, top } = view.padding();
+            const wide = left + bounds.x2 <= document.getElementById("confusion").clientWidth;
+            return [[...legend.querySelectorAll("text")].map((part) => part.textContent),
+                    wide && top + bounds.y1 >= 0];
+        }"""
+    )
+    assert sorted(text) == ["0%", "100%", "50%", "share of resamples"]
+    assert fits
+
+
 def test_clusters_can_be_chosen(tab, fitted):
     page = tab.page
     chips = page.locator("#legend .chip")
@@ -134,6 +228,27 @@ def test_the_plot_can_be_zoomed(tab):
     assert page.locator("#zoom-reset").is_disabled()
 
 
+def test_markers_grow_when_many_are_zoomed(open_tab, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2))
+    CoreClustering(KMeans(2), n_resamples=30, random_state=0).fit(X).to_html(tmp_path / "a.html", X)
+    tab = open_tab(tmp_path / "a.html").ready()
+    sizes = """async () => {
+        const view = document.getElementById("scatter").view;
+        await view.runAsync();
+        const marks = view.scenegraph().root.items[0].items;
+        return [...new Set(marks.find((mark) => mark.name === "points").items.map((p) => p.size))];
+    }"""
+    (whole,) = tab.page.evaluate(sizes)
+    for _ in range(3):
+        tab.page.locator("#zoom-in").click()
+    (zoomed,) = tab.page.evaluate(sizes)
+    assert whole < zoomed <= 70
+    tab.page.locator("#zoom-reset").click()
+    assert tab.page.evaluate(sizes) == [whole]
+    assert tab.problems == []
+
+
 def test_a_search_for_a_cluster_finds_this_cluster_only(tab, fitted):
     for code in (0, 1, 11):
         tab.page.locator("#search").fill(f"Cluster {code}")
@@ -172,6 +287,8 @@ def test_print_lists_all_weak_items(tab, fitted):
     assert not page.locator("#alpha").is_visible()
     listed = ", ".join(page.locator("#weak-list dd").all_inner_texts()).split(", ")
     assert sorted(listed) == sorted(f"item {i}" for i in fitted.weak_sample_indices_)
+    for part in page.locator(".scroll").all():  # paper cannot be scrolled
+        assert part.evaluate("(part) => part.scrollHeight <= part.clientHeight + 1")
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
     assert not page.locator("#weak-list").is_visible()

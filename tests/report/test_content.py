@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -215,3 +217,15 @@ def test_trimmed_items_have_data_too(blobs):
     assert data["items"]["strength"][60] is None
     assert data["items"]["core"][60] == -1
     assert data["nTrimmed"] == cc.trimmed_sample_indices_.size
+
+
+def test_pairs_that_tell_nothing_are_left_out():
+    def rows(*lines):
+        columns = ["cluster_1", "cluster_2", "together", "p_value", "shown_two"]
+        return content.pair_rows(SimpleNamespace(pairs=pd.DataFrame(lines, columns=columns)))
+
+    apart, tested = (0, 1, 0.0, np.nan, True), (0, 2, 0.0, 0.03, True)
+    close, one = (1, 2, 0.25, np.nan, True), (1, 3, 0.0, np.nan, False)
+    names = [row["names"] for row in rows(apart, tested, close, one)]
+    assert names == [["1", "3"], ["1", "2"], ["0", "2"]]
+    assert [row["names"] for row in rows(apart)] == [["0", "1"]]  # there are no others

@@ -82,6 +82,45 @@ def test_the_tree_has_a_box_per_core_and_a_band_per_edge(number):
     assert [int(row[4]) for row in bands] == tree.edges.loc[in_cores, "n_items"].tolist()
 
 
+@pytest.fixture(scope="module")
+def uneven():
+    """A selection from k = 2 to k = 12; at the larger k nearly all items are weak."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2)) + np.repeat([[0.0, 0.0], [9.0, 0.0]], 100, axis=0)
+    return select_n_clusters(None, X, range(2, 13), n_nulls=3, n_resamples=40, random_state=0)
+
+
+def test_each_core_has_its_number_in_the_tree(uneven):
+    drawn = re.search(r'<svg class="tree".*?</svg>', selection_html(uneven), re.DOTALL)[0]
+    numbers = re.findall(r'<text class="(inside|beside).*?>(\d+)</text>', drawn)
+    nodes = uneven.tree().nodes
+    cores = nodes[nodes["cluster"] >= 0]
+    assert sorted(number for _, number in numbers) == sorted(map(str, cores["cluster"]))
+    assert {where for where, _ in numbers} == {"inside", "beside"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_the_tree_fits_the_page_and_its_numbers_do_not_overlap(uneven, tmp_path, open_tab, media):
+    write_selection_report(uneven, tmp_path / "page.html")
+    tab = open_tab(tmp_path / "page.html", viewport={"width": 1280, "height": 800})
+    if media == "print":
+        tab.page.emulate_media(media="print")
+        tab.page.set_viewport_size({"width": 700, "height": 900})  # A4
+    for part in tab.page.locator("section > .scroll, figure .scroll").all():
+        assert part.evaluate("(part) => part.scrollWidth <= part.clientWidth")
+    boxes = tab.page.locator(".tree text").evaluate_all(
+        """(texts) => texts.map((text) => text.getBoundingClientRect())
+            .map(({ left, right, top, bottom }) => [left, right, top, bottom])"""
+    )
+    assert len(boxes) > 40
+    for place, (left, right, top, bottom) in enumerate(boxes):
+        middle = (top + bottom) / 2  # lines may touch, digits may not
+        for other_left, other_right, other_top, other_bottom in boxes[:place]:
+            beside = other_right < left or right < other_left
+            assert beside or not other_top < middle < other_bottom
+
+
 def test_a_huge_tree_is_not_drawn(number, monkeypatch):
     monkeypatch.setattr(_selection, "_MAX_BOXES", 2)
     monkeypatch.setattr(_selection, "_MAX_EDGES", 1)

@@ -148,10 +148,10 @@ def test_objects_that_are_no_numbers():
 def test_shapes():
     refused(ValueError, "Expected 2D array", KMeans(2), X=X[:, 0])
     refused(ValueError, r"0 feature\(s\)", KMeans(2), X=X[:, :0])
-    refused(TypeError, "X must be an array, a frame, a list of items .* got str", len, X="abc")
-    refused(TypeError, "X must be an array, a frame, a list of items .* got int", len, X=5)
+    refused(TypeError, "X must hold the items .* got 'abc'; read a file first", len, X="abc")
+    refused(TypeError, "X must hold the items .* got an object of type int", len, X=5)
     refused(TypeError, "X must be an array, a frame, a list of items .* got set", len, X={1, 2})
-    refused(TypeError, "got dict", len, X={"a": 1, "b": 2})
+    refused(TypeError, "got an object of type dict", len, X={"a": 1, "b": 2})
 
 
 def test_a_connectivity_matrix_does_not_fit_resamples():

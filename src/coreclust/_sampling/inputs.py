@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numbers
+import os
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,9 +24,24 @@ from coreclust._utils.blocks import BlockedItems, check_blocked, is_dask_array
 from coreclust._utils.compat import number_of_items
 from coreclust._utils.frames import is_pandas_frame, is_polars_frame
 from coreclust._utils.normal import stretch
+from coreclust._utils.text import shorten
 from coreclust._utils.validation import encode_labels, refuse_not_finite
 from coreclust.evidence._bounds import least_estimated
 from coreclust.resampling import Scheme
+
+
+def _check_kind(X: Any) -> None:
+    """Raise for what holds no items, such as None or the name of a file."""
+    if isinstance(X, (str, bytes, os.PathLike)):
+        raise TypeError(
+            "X must hold the items to cluster, as an array, a frame or a list, got "
+            f"{shorten(X)!r}; read a file first, for instance with pandas.read_csv."
+        )
+    if X is None or isinstance(X, (numbers.Number, Mapping, Iterator)):
+        got = "None" if X is None else f"an object of type {type(X).__name__}"
+        raise TypeError(
+            f"X must hold the items to cluster, as an array, a frame or a list, got {got}."
+        )
 
 
 def check_items(meta: Any, X: Any, function: ClusteringFunction) -> Any:
@@ -34,10 +51,7 @@ def check_items(meta: Any, X: Any, function: ClusteringFunction) -> Any:
     estimator, such as a Pipeline, gets frames and lists unchanged and does its own checks in the
     reference clustering. A dask array is not fetched.
     """
-    if X is None:
-        raise TypeError(
-            "X must hold the items to cluster, as an array, a frame or a list, got None."
-        )
+    _check_kind(X)
     if is_dask_array(X):
         if function.kind == "classifier":
             raise ValueError(

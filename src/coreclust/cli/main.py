@@ -16,6 +16,7 @@ from coreclust import __version__
 from coreclust._utils.text import one_line, printable
 from coreclust.cli import compare, completion, demo, fit, select
 from coreclust.cli.errors import InputError
+from coreclust.cli.output import remove_new_folder
 
 # Each module has a function `add(commands)`; a new command is a new module here.
 _COMMANDS = (fit, select, compare, demo, completion)
@@ -44,7 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings(), _no_lost_interrupts():
             warnings.simplefilter("default")
             warnings.showwarning = _show_warning
-            arguments.run(arguments)
+            try:
+                arguments.run(arguments)
+            finally:
+                remove_new_folder(arguments)
             sys.stdout.flush()
     except BrokenPipeError:  # the reader closed the pipe, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -11,6 +11,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,8 +49,18 @@ def folder_for(arguments: argparse.Namespace, names: Iterable[str]) -> Path | No
         return None
     name = "stdin" if is_stream(arguments.data) else arguments.data.name.split(".")[0]
     out = Path(arguments.out or f"coreclust-{name or 'data'}")
+    if not out.exists():
+        arguments.new_folder = out
     make_folder(out, names)
     return out
+
+
+def remove_new_folder(arguments: argparse.Namespace) -> None:
+    """Remove the folder that this run has created, if nothing was written to it."""
+    folder = getattr(arguments, "new_folder", None)
+    if folder is not None:
+        with suppress(OSError):  # it has files
+            folder.rmdir()
 
 
 def make_folder(out: Path, names: Iterable[str], *, option: str = "--out") -> None:
@@ -88,7 +99,8 @@ def command_of(arguments: argparse.Namespace) -> str:
     """Return the command that repeats the run, seed included."""
     words = list(arguments.argv)
     if not any(word == "--seed" or word.startswith("--seed=") for word in words):
-        words += ["--seed", str(arguments.seed)]
+        end = words.index("--") if "--" in words else len(words)  # of the options
+        words[end:end] = ["--seed", str(arguments.seed)]
     return shlex.join(["coreclust", *words])
 
 

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from coreclust.cli import output
-from coreclust.cli.reading.source import is_stream, name_of
+from coreclust.cli.reading.source import name_of
 
 if TYPE_CHECKING:
     from coreclust.cli.reading import Table
@@ -16,15 +16,13 @@ def provenance_of(arguments: argparse.Namespace, table: Table) -> dict[str, list
     """Return all that is needed to read the same table and to run the same command again."""
     rows = {
         "File": [name_of(arguments.data)],
-        "SHA-256 of the file": [],
+        "SHA-256 of the file": [table.sha256 or output.checksum(arguments.data)],
         "Command": [output.command_of(arguments)],
         "Names of the features": [", ".join(table.feature_names)],
         "Scaled": ["yes, to unit variance" if arguments.scale else "no"],
         "Missing values": _missing(arguments, table),
         "Notices": table.notices,
     }
-    if not is_stream(arguments.data):  # a pipe can be read only once
-        rows["SHA-256 of the file"].append(output.checksum(arguments.data))
     return {name: lines for name, lines in rows.items() if lines}
 
 

@@ -117,6 +117,8 @@ def _run(arguments: argparse.Namespace) -> None:
         )
     except ValueError as error:
         raise InputError(str(error)) from error
+    except KeyboardInterrupt:  # whose text counts the resamples of one clustering of many
+        raise KeyboardInterrupt from None
     if number.n_items < number.n_items_given:
         used = f"{number.n_items} of the {number.n_items_given} items were used"
         output.notice(arguments, f"note: {used}, chosen at random (see --max-items).")
@@ -177,7 +179,10 @@ def _next_step(arguments: argparse.Namespace, number: ClusterNumber) -> str:
     from coreclust.cli.loading import reading_words
 
     algorithm = ["--algorithm", arguments.algorithm, "-k", str(number.n_clusters)]
-    words = ["coreclust", "fit", str(arguments.data), *algorithm, *reading_words(arguments)]
+    file = str(arguments.data)
+    if file.startswith("-") and file != "-":  # which would be an option
+        file = f"./{file}"
+    words = ["coreclust", "fit", file, *algorithm, *reading_words(arguments)]
     return shlex.join(words)
 
 

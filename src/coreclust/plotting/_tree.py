@@ -122,6 +122,7 @@ class CoreTreeDisplay:
     def _draw_boxes(self, ax: Any, layout: TreeLayout, colors: StrengthColors) -> None:
         from matplotlib.colors import to_rgb
         from matplotlib.patches import Rectangle
+        from matplotlib.patheffects import withStroke
 
         inches = ax.get_figure().get_size_inches()[1] * 0.8 * ax.get_position().height
         for box in layout.boxes:
@@ -132,7 +133,9 @@ class CoreTreeDisplay:
             look: dict[str, Any] = {"facecolor": face, "edgecolor": edge, "linewidth": 0.6}
             ax.add_patch(Rectangle(corner, NODE_WIDTH, box.bottom - box.top, **look))
             height = (box.bottom - box.top) / layout.height * inches
-            if not is_weak and height > _SMALL / 72:
+            if is_weak:
+                continue
+            if height > _SMALL / 72:
                 dark = float(np.dot(to_rgb(face), (0.299, 0.587, 0.114))) < 0.55
                 middle = 0.5 * (box.top + box.bottom)
                 ax.text(
@@ -143,6 +146,16 @@ class CoreTreeDisplay:
                     va="center",
                     fontsize=_LARGE if height > _LARGE / 72 else _SMALL,
                     color="white" if dark else "black",
+                )
+            else:  # beside the box, readable on bands
+                ax.annotate(
+                    str(box.cluster),
+                    (box.column + 0.5 * NODE_WIDTH, 0.5 * (box.top + box.bottom)),
+                    xytext=(2, 0),
+                    textcoords="offset points",
+                    va="center",
+                    fontsize=_SMALL,
+                    path_effects=[withStroke(linewidth=2, foreground="white")],
                 )
 
     def _draw_legend(self, ax: Any, layout: TreeLayout, colors: StrengthColors) -> None:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import math
 import numbers
-import platform
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy
 import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from coreclust import __version__
 from coreclust._inspection.closest import closest_clusters
 from coreclust._inspection.confusion import Confusion
 from coreclust._inspection.diagnosis import Diagnosis
@@ -29,7 +25,7 @@ from coreclust._utils.text import shorten
 from coreclust.plotting._items import check_positions, ordered_items, project
 from coreclust.report import _next_steps as next_steps
 from coreclust.report._audit import audit_rows
-from coreclust.report._text import clean
+from coreclust.report._text import clean, versions
 
 if TYPE_CHECKING:
     from coreclust.core_clustering import CoreClustering
@@ -199,9 +195,14 @@ def cluster_rows(fitted: CoreClustering) -> list[dict[str, Any]]:
 
 
 def pair_rows(diagnosis: Diagnosis) -> list[dict[str, Any]]:
-    """Return the rows of the table of pairs: those not shown to be two, then the closest."""
+    """Return the rows of the table of pairs: those not shown to be two, then the closest.
+
+    Pairs that were never together and were not tested tell nothing, unless there are no others.
+    """
     order = ["shown_two", "together", "p_value"]
     pairs = diagnosis.pairs.sort_values(order, ascending=[True, False, False], kind="stable")
+    telling = pairs[~pairs["shown_two"] | pairs["p_value"].notna() | (pairs["together"] > 0)]
+    pairs = telling if len(telling) else pairs
     return [
         {
             "names": [clean(shorten(row[name])) for name in ("cluster_1", "cluster_2")],
@@ -265,8 +266,6 @@ def how_made(fitted: CoreClustering, path: CorePath) -> list[tuple[str, str]]:
         proof += f"; not all cores at {on_path} of the {path.values.size} alphas of the slider"
     seconds = fitted.rule_.time_limit
     limit = "none" if seconds is None else f"{seconds:.3g} s"
-    versions = f"coreclust {__version__}, scikit-learn {sklearn.__version__}"
-    versions += f", numpy {np.__version__}, scipy {scipy.__version__}, pandas {version('pandas')}"
     rows = [
         ("Items", f"{fitted.labels_.size:,}"),
         ("Features", f"{fitted.n_features_in_:,}" if hasattr(fitted, "n_features_in_") else ""),
@@ -282,7 +281,7 @@ def how_made(fitted: CoreClustering, path: CorePath) -> list[tuple[str, str]]:
         ("Time limit of the search", limit),
         ("Engine", fitted.engine_),
         ("Call", _describe(fitted, changed_only=True)),
-        ("Versions", f"{versions}, Python {platform.python_version()} on {platform.system()}"),
+        ("Versions", versions()),
     ]
     return [(name, clean(text)) for name, text in rows if text]
 

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import base64
 import os
-import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import sklearn
 
-from coreclust import __version__
 from coreclust._utils.text import p_text, shorten
 from coreclust.plotting._selection import ClusterNumberDisplay
 from coreclust.plotting._tree import NODE_WIDTH, StrengthColors, outline
 from coreclust.plotting._tree_layout import Band, Box, TreeLayout, lay_out_tree
 from coreclust.report import _html as html
-from coreclust.report._text import clean
+from coreclust.report._text import clean, versions
 
 if TYPE_CHECKING:
     from coreclust.model_selection import ClusterNumber
 
 _MAX_BOXES = 2000  # a larger tree is not drawn
 _MAX_EDGES = 500  # rows of the table
-_COLUMN, _HEIGHT, _MARGIN = 110, 420, 30  # of the tree, in pixels
+_HEIGHT, _MARGIN = 420, 30  # of the tree, in pixels
+_WIDTH = 1080  # of the page; a tree with more levels than fit into it is scrolled
+_NARROW, _WIDE = 70, 110  # distance of two levels
+_HEIGHT_OF_BOX = 34  # on average, at least, where there are many
 _LEAST_TEXT = 11  # height of a box that has room for text, in pixels
 _MEASURES = {
     "weak_fraction": "Weak items",
@@ -156,18 +156,30 @@ def _picture(number: ClusterNumber) -> str:
 def _drawing(layout: TreeLayout, number: ClusterNumber) -> dict[str, Any]:
     """Return the shapes of the tree, in pixels."""
     colors = StrengthColors(layout)
-    high = _HEIGHT / layout.height
+    n_steps = len(layout.levels) - 1 + NODE_WIDTH
+    column = min(max((_WIDTH - 2 * _MARGIN) / n_steps, _NARROW), _WIDE)
+    most = max(np.bincount([box.column for box in layout.boxes]).tolist())
+    height = max(_HEIGHT, _HEIGHT_OF_BOX * most)
+    high = height / layout.height
+
+    def across(x: float) -> float:
+        return _MARGIN + column * (0.5 * NODE_WIDTH + x)
+
     return {
-        "width": _COLUMN * (len(layout.levels) - 1) + 2 * _MARGIN + _COLUMN * NODE_WIDTH,
-        "height": _HEIGHT + 2 * _MARGIN,
-        "base": _HEIGHT + 2 * _MARGIN - 8,
+        "width": f"{column * n_steps + 2 * _MARGIN:.0f}",
+        "height": height + 2 * _MARGIN,
+        "base": height + 2 * _MARGIN - 8,
         "levels": [
-            {"x": _x(place), "text": f"k = {level:g}", "chosen": level == number.n_clusters}
+            {
+                "x": f"{across(place):.1f}",
+                "text": f"k = {level:g}",
+                "chosen": level == number.n_clusters,
+            }
             for place, level in enumerate(layout.levels)
         ],
         "bands": [
             {
-                "path": _path(band, high),
+                "path": _path(band, across, high),
                 "color": None if band.is_weak else colors.of(band.strength),
                 "words": f"from {_name(band.start, layout)} to {_name(band.end, layout)}: "
                 f"{_counted(band.n_items)}{_strength(band)}",
@@ -176,15 +188,17 @@ def _drawing(layout: TreeLayout, number: ClusterNumber) -> dict[str, Any]:
         ],
         "boxes": [
             {
-                "x": f"{_x(box.column) - 0.5 * _COLUMN * NODE_WIDTH:.1f}",
+                "x": f"{across(box.column - 0.5 * NODE_WIDTH):.1f}",
                 "y": f"{_y(box.top, high):.1f}",
-                "width": f"{_COLUMN * NODE_WIDTH:.1f}",
+                "width": f"{column * NODE_WIDTH:.1f}",
                 "height": f"{max((box.bottom - box.top) * high, 1):.1f}",
                 "color": None if box.cluster < 0 else colors.of(box.strength),
-                "text": str(box.cluster) if _has_room(box, high) else "",
+                "text": "" if box.cluster < 0 else str(box.cluster),
+                "has_room": (box.bottom - box.top) * high >= _LEAST_TEXT,
                 "dark": _is_dark(colors.of(box.strength)),
                 "middle": f"{_y(0.5 * (box.top + box.bottom), high):.1f}",
-                "center": f"{_x(box.column):.1f}",
+                "center": f"{across(box.column):.1f}",
+                "beside": f"{across(box.column + 0.5 * NODE_WIDTH) + 3:.1f}",
                 "words": f"{_name(box, layout)}: {_counted(box.n_items)}{_strength(box)}",
             }
             for box in layout.boxes
@@ -198,17 +212,13 @@ def _drawing(layout: TreeLayout, number: ClusterNumber) -> dict[str, Any]:
     }
 
 
-def _x(column: float) -> float:
-    return _MARGIN + _COLUMN * (0.5 * NODE_WIDTH + column)
-
-
 def _y(share: float, high: float) -> float:
     return 8 + share * high
 
 
-def _path(band: Band, high: float) -> str:
+def _path(band: Band, across: Callable[[float], float], high: float) -> str:
     """Return a band as the path of an SVG."""
-    points = [f"{_x(x):.1f},{_y(y, high):.1f}" for x, y in outline(band)]
+    points = [f"{across(x):.1f},{_y(y, high):.1f}" for x, y in outline(band)]
     return (
         f"M{points[0]}C{points[1]} {points[2]} {points[3]}"
         f"L{points[4]}C{points[5]} {points[6]} {points[7]}Z"
@@ -228,10 +238,6 @@ def _strength(shape: Box | Band) -> str:
     return "" if np.isnan(shape.strength) else f", mean strength {shape.strength:.2f}"
 
 
-def _has_room(box: Box, high: float) -> bool:
-    return box.cluster >= 0 and (box.bottom - box.top) * high >= _LEAST_TEXT
-
-
 def _is_dark(color: str) -> bool:
     red, green, blue = bytes.fromhex(color[1:])
     return 0.299 * red + 0.587 * green + 0.114 * blue < 140
@@ -245,7 +251,6 @@ def _how_made(number: ClusterNumber) -> list[tuple[str, str]]:
         "uniform": "uniform in the box of the principal components",
         "permuted": "every column permuted",
     }
-    versions = f"coreclust {__version__}, scikit-learn {sklearn.__version__}"
     return [
         ("Items", used),
         ("Numbers of clusters", ", ".join(map(str, number.k.tolist()))),
@@ -254,5 +259,5 @@ def _how_made(number: ClusterNumber) -> list[tuple[str, str]]:
         ("Null datasets", f"{len(number.null_measures[number.criterion]):,}"),
         ("Level", f"{number.level:g}"),
         ("Date", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
-        ("Versions", f"{versions}, numpy {np.__version__}, Python {platform.python_version()}"),
+        ("Versions", versions()),
     ]

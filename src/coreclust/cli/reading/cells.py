@@ -1,22 +1,21 @@
-"""Turns rows of cells into a table; detects the header."""
+"""Turns rows of cells into a table."""
 
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 
-import numpy as np
 import pandas as pd
 
+from coreclust._utils.text import shorten
 from coreclust.cli.errors import InputError
+from coreclust.cli.reading.header import count_titles, has_header, has_words
 from coreclust.cli.reading.raw import RawTable, distinct_names
-from coreclust.cli.reading.values import is_missing, is_number, join_names
+from coreclust.cli.reading.values import is_missing, join_names
 
 _NO_HEADER = (
     "The first line holds data, so the columns are called column1, column2 and so on (--header "
     "reads it as names)."
 )
-_FIRST_YEAR, _LAST_YEAR = 1800, 2100
 LOOKED_AT = 100  # lines from which the separator and the header are detected
 
 Row = tuple[int, list[str]]  # the line on which it begins, and its cells
@@ -43,6 +42,7 @@ def table_of(
         raise InputError(f"{name} is empty.")
     rows = _without_empty_end(rows)
     if header is None:
+        rows = _without_titles(rows, missing, decimal_comma, notices)
         head = [cells for _, cells in rows[:LOOKED_AT]]
         header = has_header(head, missing, decimal_comma=decimal_comma)
         if not header and in_comment and len(in_comment) == len(head[0]):
@@ -50,7 +50,7 @@ def table_of(
             rows = [(0, in_comment), *rows] if header else rows
         if not header:
             notices.append(_NO_HEADER)
-        elif rows[0][0] and not _has_words(head, missing, decimal_comma=decimal_comma):
+        elif rows[0][0] and not has_words(head, missing, decimal_comma=decimal_comma):
             notices.append(
                 f"The first line ({join_names(filter(None, head[0]), most=3)}) is read as the "
                 "names of the columns (--no-header reads it as data)."
@@ -83,71 +83,16 @@ def table_of(
     return table
 
 
-def has_header(
-    rows: list[list[str]], missing: frozenset[str], *, decimal_comma: bool = False
-) -> bool:
-    """Tell whether the first row names the columns.
-
-    It does if it holds a word above a column of numbers, if there are no numbers at all, or if its
-    numbers are years or count the columns.
-    """
-    if _has_words(rows, missing, decimal_comma=decimal_comma):
-        return True
-    return len(rows) > 1 and _has_numbers_as_names(rows)
-
-
-def _has_words(rows: list[list[str]], missing: frozenset[str], *, decimal_comma: bool) -> bool:
-    """Tell whether the first row has a word above a column of numbers, or no row has numbers."""
-    number = partial(is_number, decimal_comma=decimal_comma)
-    first, rest = rows[0], rows[1:]
-    if not rest:  # a single line: names if there is no number in it
-        return not any(number(cell) for cell in first)
-    above = []  # the cells of the first row above columns of numbers
-    for position, cell in enumerate(first):
-        below = [row[position] for row in rest if position < len(row)]
-        below = [value for value in below if not is_missing(value, missing)]
-        if below and sum(map(number, below)) > 0.5 * len(below):
-            above.append(cell)
-    return not above or not all(number(cell) or is_missing(cell, missing) for cell in above)
-
-
-def _has_numbers_as_names(rows: list[list[str]]) -> bool:
-    """Tell whether the last cells of the first row are numbers that name their columns.
-
-    They are years, or count from 0 or 1, and no other row looks like that.
-    """
-    first, rest = rows[0], rows[1:]
-    n_words = max((i + 1 for i, cell in enumerate(first) if not _is_whole(cell)), default=0)
-    names = np.array(first[n_words:], dtype=np.float64)
-    if not names.size or not (names.size == 1 or _evenly_spaced(names)):
-        return False
-    below = [_floats(row[-names.size :]) for row in rest]
-    if names.size > 2 and any(_evenly_spaced(row) for row in below):
-        return False
-    cells = np.concatenate(below)  # NaN for numbers that are not plain, such as 1,5
-    is_whole = cells == np.round(cells)
-    if names[0] >= _FIRST_YEAR and names[-1] <= _LAST_YEAR and names.size > 1:
-        return bool((is_whole & (cells >= _FIRST_YEAR) & (cells <= _LAST_YEAR)).mean() < 0.5)
-    if names[0] not in (0, 1) or (np.diff(names) != 1).any() or any(first[:n_words]):
-        return False
-    # An empty cell, or none, above the names of the rows, as pandas and R write them.
-    above_ids = n_words == 1 or all(len(row) == len(first) + 1 for row in rest)
-    fractions = np.isfinite(cells) & ~is_whole
-    is_data = is_whole.any() and not fractions.any()  # of two columns, which say little
-    return above_ids or names.size > 2 or (names.tolist() == [0, 1] and not is_data)
-
-
-def _is_whole(cell: str) -> bool:
-    return cell.isascii() and cell.isdecimal()
-
-
-def _evenly_spaced(row: np.ndarray) -> bool:
-    steps = np.diff(row)
-    return bool(steps.size and (steps > 0).all() and (steps == steps[0]).all())
-
-
-def _floats(cells: list[str]) -> np.ndarray:
-    return pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(np.float64)
+def _without_titles(
+    rows: list[Row], missing: frozenset[str], decimal_comma: bool, notices: list[str]
+) -> list[Row]:
+    """Drop the lines above the header that have a single cell."""
+    head = [cells for _, cells in rows[:LOOKED_AT]]
+    n_titles = count_titles(head, missing, decimal_comma=decimal_comma)
+    if n_titles:
+        titles = " ".join(cell for cells in head[:n_titles] for cell in cells if cell)
+        notices.append(f"Left out above the names of the columns: {shorten(titles)}.")
+    return rows[n_titles:]
 
 
 def _without_empty_end(rows: list[Row]) -> list[Row]:

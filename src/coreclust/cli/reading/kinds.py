@@ -19,6 +19,7 @@ _MAGIC = {
     b"7z\xbc\xaf\x27\x1c": f"a 7z archive; {_UNPACK}",
     b"Rar!": f"a RAR archive; {_UNPACK}",
     b"\x28\xb5\x2f\xfd": f"compressed by zstd; {_UNPACK}",
+    b"\x04\x22\x4d\x18": f"compressed by lz4; {_UNPACK}",
     b"RDX": "an R workspace; write the table with write.csv",
     b"X\n\x00\x00\x00": "an R object; write the table with write.csv",
     b"\x80\x04\x95": "a Python pickle; write the table as CSV",

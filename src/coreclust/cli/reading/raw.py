@@ -26,6 +26,7 @@ class RawTable:
     annotations: frozenset[str] = frozenset()  # columns that are never features
     decimal_comma: bool = False  # a comma can be a decimal sign, because it is no separator
     notices: list[str] = field(default_factory=list)  # how the file was interpreted
+    sha256: str = ""  # of the file, if it was read as a whole
 
 
 def raw_table(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import io
 import lzma
 import sys
 import zipfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 from coreclust.cli.errors import InputError
@@ -23,6 +24,7 @@ _COMPRESSED = {
 }
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # the latter is empty
 _DAMAGED = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+_MOST_LAYERS = 3  # such as a gzip file in a zip file
 _SHEETS = "xl/workbook.xml"  # the part of a zip file that makes it an Excel workbook
 
 
@@ -33,6 +35,7 @@ class Source:
     name: str  # for messages
     data: bytes
     suffix: str  # of the table, without that of the compression
+    sha256: str  # of the file as it is, compressed or not
     is_workbook: bool = False
 
     def __str__(self) -> str:
@@ -52,41 +55,57 @@ def name_of(path: Path) -> str:
 def open_source(path: Path) -> Source:
     """Read the content of a file, and decompress it."""
     data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-    name, inner = name_of(path), PurePath(path)
-    for magic, (kind, decompress) in _COMPRESSED.items():
-        if data.startswith(magic):
-            try:
-                data = decompress(data)
-            except _DAMAGED as error:
-                raise InputError(
-                    f"{name} is compressed by {kind}, but damaged: {error}."
-                ) from error
-            inner = inner.with_suffix("")
+    sha256 = hashlib.sha256(data).hexdigest()
+    source = Source(name_of(path), data, PurePath(path).suffix.lower(), sha256)
+    inner = PurePath(path)
+    for _ in range(_MOST_LAYERS):
+        if source.is_workbook:
             break
-    if not data.startswith(_ZIP):
-        return Source(name, data, inner.suffix.lower())
-    return _unzip(name, data)
+        if source.data.startswith(_ZIP):
+            source, inner = _unzip(source)
+        elif source.data.startswith(tuple(_COMPRESSED)):
+            inner = inner.with_suffix("")
+            source = replace(source, data=_decompress(source), suffix=inner.suffix.lower())
+    return source
 
 
-def _unzip(name: str, data: bytes) -> Source:
-    """Return the only file of a zip file, or the workbook that it is."""
+def _decompress(source: Source) -> bytes:
+    kind, decompress = next(
+        how for magic, how in _COMPRESSED.items() if source.data.startswith(magic)
+    )
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return decompress(source.data)
+    except _DAMAGED as error:
+        raise InputError(f"{source} is compressed by {kind}, but damaged: {error}.") from error
+
+
+def _unzip(source: Source) -> tuple[Source, PurePath]:
+    """Return the only file of a zip file with its name, or the workbook that it is."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
             names = archive.namelist()
             if _SHEETS in names:
-                return Source(name, data, ".xlsx", is_workbook=True)
+                return replace(source, suffix=".xlsx", is_workbook=True), PurePath()
             if "mimetype" in names:
                 raise InputError(
-                    f"{name} is an OpenDocument file; save the sheet as CSV or as .xlsx."
+                    f"{source} is an OpenDocument file; save the sheet as CSV or as .xlsx."
                 )
-            # macOS adds a folder with its own notes.
-            files = [one for one in names if not one.endswith("/") and "__MACOSX" not in one]
+            files = [one for one in names if not one.endswith("/") and not _is_hidden(one)]
             if len(files) == 1:
-                return Source(name, archive.read(files[0]), PurePath(files[0]).suffix.lower())
+                inner = PurePath(files[0])
+                content = archive.read(files[0])
+                return replace(source, data=content, suffix=inner.suffix.lower()), inner
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, *_DAMAGED) as error:
-        raise InputError(f"{name} is a zip file that cannot be read: {error}.") from error
+        raise InputError(f"{source} is a zip file that cannot be read: {error}.") from error
     if not files:
-        raise InputError(f"{name} is a zip file without a file in it.")
+        raise InputError(f"{source} is a zip file without a file in it.")
     raise InputError(
-        f"{name} holds {len(files)} files ({join_names(files, most=4)}); keep only the table in it."
+        f"{source} holds {len(files)} files ({join_names(files, most=4)}); keep only the table in "
+        "it."
     )
+
+
+def _is_hidden(name: str) -> bool:
+    """Tell whether a file in a zip file is not meant for people; macOS adds notes of its own."""
+    path = PurePath(name)
+    return "__MACOSX" in path.parts or path.name.startswith(".") or path.name == "Thumbs.db"

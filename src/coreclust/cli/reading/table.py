@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,9 +24,12 @@ from coreclust.cli.reading.source import is_stream, name_of, open_source
 from coreclust.cli.reading.workbook import read_workbook
 
 _WORDS = "Skipped columns that hold words (--one-hot turns them into numbers)"
+_UNREAD = "Skipped columns whose cells are not plain numbers"
 _WORDY = f"Skipped columns with more than {values.MOST_CATEGORIES} different words"
 _EMPTY = "Skipped columns without any value"
 _CODES = "Columns with zeros in front look like codes, but are clustered as numbers (see --drop)"
+_NO_SHEETS = "--sheet is for .xlsx files, and {} is not one."
+_ADDRESS = re.compile(r"[a-z]{2,}:/", flags=re.IGNORECASE)  # Path joins the two slashes
 _TOTALS = frozenset(["total", "totals", "grand total", "sum", "mean", "average"])
 
 
@@ -39,6 +43,7 @@ class Table:
     classes: NDArray[np.str_] | None  # from the column of classes
     dropped: list[int]  # lines or rows of the file that were left out
     notices: list[str]  # how the file was interpreted
+    sha256: str = ""  # of the file as it was read, also of standard input; empty if not known
 
 
 def read_table(
@@ -96,13 +101,15 @@ def read_table(
             f"--id {suspects[0]} or --drop {suspects[0]} leaves it out."
         )
     words = None if classes is None else np.array(classes, dtype=object)[kept].astype(str)
-    return Table(X[kept], names, ids, words, dropped, notices)
+    return Table(X[kept], names, ids, words, dropped, notices, raw.sha256)
 
 
 def _read(path: Path, options: dict[str, Any]) -> RawTable:
     if not is_stream(path):
         if path.is_dir():
             raise InputError(f"{path} is a folder; name a file in it.")
+        if _ADDRESS.match(str(path)):
+            raise InputError(f"{path} is an address; download the file, and name it.")
         if not path.exists():
             raise InputError(f"There is no file {path}.")
         if path.stat().st_size == 0:
@@ -114,6 +121,8 @@ def _read(path: Path, options: dict[str, Any]) -> RawTable:
         if suffix != ".h5ad":
             raise InputError(f"--rep is for .h5ad files, and {name_of(path)} is not one.")
         read = partial(read_h5ad, rep=rep)
+    if read is not None and sheet is not None:
+        raise InputError(_NO_SHEETS.format(path))
     if read is not None:
         _refuse_text_options(path, options)
     if read is not None and options.get("missing"):
@@ -140,12 +149,15 @@ def _read_cells(path: Path, sheet: str | None, options: dict[str, Any]) -> RawTa
     """Read a file of cells that are text: a workbook, or lines."""
     source = open_source(path)
     if source.is_workbook:
-        return read_workbook(
+        raw = read_workbook(
             source, sheet, header=options.get("header"), missing=options.get("missing", ())
         )
-    if sheet is not None:
-        raise InputError(f"--sheet is for .xlsx files, and {source} is not one.")
-    return read_delimited(source, **options)
+    elif sheet is not None:
+        raise InputError(_NO_SHEETS.format(source))
+    else:
+        raw = read_delimited(source, **options)
+    raw.sha256 = source.sha256
+    return raw
 
 
 def _features(
@@ -168,7 +180,10 @@ def _features(
                     "column."
                 )
             encoded = values.one_hot(column) if one_hot_encode else None
-            if encoded is None:
+            cell = values.like_a_number(column)
+            if encoded is None and cell is not None and not one_hot_encode:
+                aside.setdefault(_UNREAD, []).append(f"{name} (such as {shorten(repr(cell))})")
+            elif encoded is None:
                 aside.setdefault(_WORDY if one_hot_encode else _WORDS, []).append(name)
             else:
                 features += [encoded[word] for word in encoded]

@@ -20,6 +20,7 @@ _TRUTHS = {"true": 1.0, "false": 0.0}
 MOST_CATEGORIES = 20
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{2,3})*,\d{3}(\.\d*)?")  # 1,234.5; in India 1,23,456
 _DIGIT = re.compile(r"\d")
+_BEGINS_AS_NUMBER = re.compile(r"\W*\d")
 _COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)?(,\d*)?([eE][+-]?\d+)?")  # 1.234,5
 _MARKS = "\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}'\N{RIGHT SINGLE QUOTATION MARK}"
 _MARKED = re.compile(rf"[+-]?\d{{1,3}}([{_MARKS}]\d{{3}})+([.,]\d*)?")  # 1'234.5
@@ -75,6 +76,13 @@ def odd_cells(column: pd.Series, *, decimal_comma: bool) -> tuple[pd.Series, str
         if 2 * len(odd) < len(cells) and (few.empty or len(odd) < len(few)):
             few, how = odd, written.partition(",")[0]
     return few, how
+
+
+def like_a_number(column: pd.Series) -> str | None:
+    """Return the first cell if most cells of a column of words begin as numbers do, as in 5 kg."""
+    cells = column.dropna()
+    begin = [_BEGINS_AS_NUMBER.match(cell) is not None for cell in cells]
+    return next(iter(cells)) if 2 * sum(begin) > len(begin) else None
 
 
 def one_hot(column: pd.Series) -> pd.DataFrame | None:

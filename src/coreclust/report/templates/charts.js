@@ -35,12 +35,20 @@ function ends(some, name) {
   return some.reduce(([low, high], row) => [Math.min(low, row[name]), Math.max(high, row[name])], [Infinity, -Infinity]);
 }
 
+// The area of a marker; it grows with the zoom, so that shapes can be told apart.
+function area() {
+  const usual = Math.max(14, Math.min(70, 30000 / rows.length));
+  if (zoom === null) return usual;
+  const [low, high] = ends(drawn, "x"), width = zoom[0][1] - zoom[0][0];
+  return Math.max(usual, Math.min(70, usual * (high - low) / width));
+}
+
 function scatter() {
-  const area = Math.max(14, Math.min(70, 30000 / rows.length)), many = rows.length > 2000;
+  const many = rows.length > 2000;
   return {
     autosize: { type: "fit", contains: "padding" }, padding: 4, background: { signal: "paper" },
-    signals: signals({ shapes: SHAPES, star: STAR, zoomX: zoom && zoom[0], zoomY: zoom && zoom[1], xTitle: report.axes[0], yTitle: report.axes[1] }),
-    data: [{ name: "items", values: drawn.map((row) => ({ i: row.i, x: row.x, y: row.y, g: row.g, mark: row.line[place], dim: false })) }],
+    signals: signals({ area: area(), shapes: SHAPES, star: STAR, zoomX: zoom && zoom[0], zoomY: zoom && zoom[1], xTitle: report.axes[0], yTitle: report.axes[1] }),
+    data: [{ name: "items", values: drawn.map((row) => ({ i: row.i, x: row.x, y: row.y, g: row.g, c: row.g % report.nColors, mark: row.line[place], dim: false })) }],
     scales: [
       { name: "x", type: "linear", range: "width", zero: false, nice: true, domain: ends(drawn, "x"), domainRaw: { signal: "zoomX" } },
       { name: "y", type: "linear", range: "height", zero: false, nice: true, domain: ends(drawn, "y"), domainRaw: { signal: "zoomY" } },
@@ -51,12 +59,12 @@ function scatter() {
       encode: {
         enter: {
           shape: { signal: "datum.g < 0 ? star : shapes[datum.g % length(shapes)]" },
-          size: { value: area }, strokeWidth: { value: area > 30 ? 1.4 : 1 }, tooltip: { field: "i" },
+          strokeWidth: { value: area() > 30 ? 1.4 : 1 }, tooltip: { field: "i" },
         },
         update: {  // weak items on top: they are fewer and of more interest
-          x: { scale: "x", field: "x" }, y: { scale: "y", field: "y" },
+          x: { scale: "x", field: "x" }, y: { scale: "y", field: "y" }, size: { signal: "area" },
           // The outline of a core item has the color of its inside; without it, many draw faster.
-          stroke: { signal: `datum.g < 0 ? faint : ${many} && datum.mark !== '${WEAK}' ? null : palette[datum.g % length(palette)]` },
+          stroke: { signal: `datum.mark === '${WEAK}' ? palette[datum.c] : ${many} && datum.g >= 0 ? null : paints[datum.mark]` },
           fill: { signal: "paints[datum.mark]" },
           zindex: { signal: `datum.mark === '${WEAK}' ? 1 : 0` },
           opacity: { signal: "datum.dim ? 0.1 : 1" },
@@ -75,9 +83,10 @@ function curve() {
     cores.map((core, a) => ({ g, a, alpha: alphas[a], weak: 1 - core / size, text: `${name}\nalpha ${alphas[a]}: ${percent(1 - core / size)} weak` })));
   const top = Math.min(Math.max(0.1, ...values.map(({ weak }) => weak)), 1);
   const color = { signal: "datum.g < 0 ? faint : palette[datum.g % length(palette)]" };
+  const shown = "(lit >= 0 ? lit === datum.g : !length(only) || indexof(only, datum.g) >= 0)";
   return {
     autosize: { type: "fit", contains: "padding" }, padding: 4, background: { signal: "paper" },
-    signals: signals({ lit: -1, alphas, shapes: SHAPES, step: Math.max(Math.floor(alphas.length / 7), 1) }),
+    signals: signals({ lit: -1, only, alphas, shapes: SHAPES, step: Math.max(Math.floor(alphas.length / 7), 1) }),
     data: [{ name: "path", values }],
     scales: [
       { name: "x", type: "linear", range: "width", zero: true, domain: { data: "path", field: "alpha" } },
@@ -92,14 +101,14 @@ function curve() {
       { type: "group", from: { facet: { name: "one", data: "path", groupby: "g" } }, marks: [
         { type: "line", from: { data: "one" }, encode: { update: {
           x: { scale: "x", field: "alpha" }, y: { scale: "y", field: "weak" }, stroke: color,
-          strokeWidth: { signal: "datum.g < 0 ? 4 : 1.8" }, strokeOpacity: { signal: "lit >= 0 && lit !== datum.g ? 0.1 : datum.g < 0 ? 0.6 : 1" },
+          strokeWidth: { signal: "datum.g < 0 ? 4 : 1.8" }, strokeOpacity: { signal: `!${shown} ? 0.1 : datum.g < 0 ? 0.6 : 1` },
         } } },
         { type: "symbol", from: { data: "one" }, encode: { update: {
           x: { scale: "x", field: "alpha" }, y: { scale: "y", field: "weak" },
           shape: { signal: "datum.g < 0 ? 'circle' : shapes[datum.g % length(shapes)]" },
           fill: color, size: { value: 60 }, tooltip: { field: "text" },
           // All markers have a tooltip; few are visible, at different places on each line.
-          opacity: { signal: "datum.g >= 0 && datum.a % step === datum.g % step && (lit < 0 || lit === datum.g) ? 1 : 0" },
+          opacity: { signal: `datum.g >= 0 && datum.a % step === datum.g % step && ${shown} ? 1 : 0` },
         } } },
       ] },
     ],
@@ -129,10 +138,16 @@ function heat() {
   const tall = (at) => ({ signal: `${at} * height / n` });
   const text = { fill: { signal: "ink" }, text: { field: "name" }, fontSize: { signal: "min(12, max(7, 0.8 * height / n))" } };
   return {
-    autosize: { type: "none" }, padding: { left: 110, right: 8, top: 8, bottom: 14 + 7 * Math.max(...names.map(({ name }) => name.length)) }, background: { signal: "paper" },
+    autosize: { type: "none" }, padding: { left: 110, right: 8, top: 48, bottom: 14 + 7 * Math.max(...names.map(({ name }) => name.length)) }, background: { signal: "paper" },
     signals: signals({ n: order.length, shapes: SHAPES }),
     data: [{ name: "cells", values: cells }, { name: "names", values: names }, { name: "kinds", values: marks }],
     scales: [{ name: "color", type: "linear", domain: [0, 1], range: [{ signal: "paper" }, { signal: "heat" }] }],
+    legends: [{
+      fill: "color", type: "gradient", orient: "top", direction: "horizontal", offset: 8, format: ".0%", values: [0, 0.5, 1],
+      gradientLength: { signal: "max(60, min(140, width - 135))" }, gradientThickness: 9, gradientStrokeColor: { signal: "faint" }, gradientStrokeWidth: 1,
+      title: "share of resamples", titleFontWeight: "normal", titleFontSize: 12, titleColor: { signal: "faint" }, titleLimit: 0,
+      titleOrient: "left", titleAnchor: "middle", labelFontSize: 11, labelColor: { signal: "faint" }, labelFlush: true,
+    }],
     marks: [
       { type: "rect", name: "squares", from: { data: "cells" }, encode: { update: {
         x: band("datum.x"), width: band("1"), y: tall("datum.y"), height: tall("datum.height"),
@@ -167,7 +182,7 @@ function heat() {
 function showZoom(part) {
   zoom = part;
   $("zoom-out").disabled = $("zoom-reset").disabled = zoom === null;
-  if (views.length) views[0].signal("zoomX", zoom && zoom[0]).signal("zoomY", zoom && zoom[1]).runAsync();
+  if (views.length) views[0].signal("area", area()).signal("zoomX", zoom && zoom[0]).signal("zoomY", zoom && zoom[1]).runAsync();
 }
 
 function zoomBy(factor) {
@@ -259,7 +274,7 @@ function redraw() {
     waiting = false;
     redrawItems(views[0]);
     views[0].runAsync();
-    views[1].signal("lit", lit).signal("place", place).runAsync();
+    views[1].signal("lit", lit).signal("only", only).signal("place", place).runAsync();
   });
 }
 

@@ -78,10 +78,12 @@ function matches(row, wanted) {
 // ---- the choice of clusters ----
 
 const chosen = new Set();
+let only = [];  // the same; another array only if the choice changes, which makes the chart draw all
 
 function choose(codes) {
   chosen.clear();
   codes.forEach((code) => chosen.add(code));
+  only = [...chosen];
   document.querySelectorAll("#legend .chip").forEach((chip) =>
     chip.setAttribute("aria-pressed", String(chosen.has(Number(chip.dataset.cluster)))));
   document.querySelectorAll("#profiles tbody, #classes tr[data-cluster], #audit tr[data-cluster]").forEach((part) => {
