@@ -11,7 +11,8 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from coreclust import CoreClustering
 from coreclust._classify import smo
-from coreclust._classify.svm import twin_of_pipeline, twin_of_svc
+from coreclust._classify.scaled import twin_of_pipeline
+from coreclust._classify.svm import twin_of_svc
 from coreclust._sampling.native import batch_engine
 from coreclust.resampling import Bootstrap, KnownDistribution, Subsample
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from coreclust._classify import smo
@@ -105,15 +103,6 @@ def twin_of_svc(
         scale=scale,
     )
     return SupportVectorMachine(settings, auto_gamma=gamma == "auto")
-
-
-def twin_of_pipeline(estimator: Pipeline) -> SupportVectorMachine | None:
-    """Return the machine for a StandardScaler and an SVC, or None for other pipelines."""
-    parameters = estimator.get_params(deep=False)
-    steps = [step for _, step in parameters.pop("steps")]
-    if [type(step) for step in steps] != [StandardScaler, SVC] or any(parameters.values()):
-        return None
-    return twin_of_svc(steps[1], center=bool(steps[0].with_mean), scale=bool(steps[0].with_std))
 
 
 def _label_resamples(
