@@ -80,6 +80,62 @@ def test_the_dual_objective_is_libsvms(how, seed):
     assert found.beta.sum() == pytest.approx(0, abs=1e-8 * bounds.sum())
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("bound", [1.0, 1000.0])
+@pytest.mark.parametrize("how", KERNELS, ids=str)
+def test_no_pair_of_coefficients_can_be_improved(how, bound, seed):
+    """The definition of an optimum, by residuals computed anew, after steps with few items left."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(150, 3))
+    y = (X[:, 0] + rng.normal(size=150) > 0).astype(np.int64)
+    counts = rng.integers(1, 4, size=150).astype(np.int32)
+    settings = twin_of_svc(SVC(**(how | {"C": bound})))._for(3)
+    items, begins = smo._by_class(y, 2, counts, counts > 0)
+    weights = counts[items].astype(float)
+    rows = smo.kernel_rows(np.ascontiguousarray(X[items].T), weights, settings)
+    bounds = bound * weights
+    found = smo.solve(rows, bounds, (0, begins[1], begins[1], begins[2]), settings)
+    form = {"metric": ["linear", "poly", "rbf"][settings.form]}
+    if form["metric"] != "linear":
+        form["gamma"] = rows.gamma
+    if form["metric"] == "poly":
+        form |= {"degree": settings.degree, "coef0": settings.coef0}
+    sign = 1 - 2 * y[items]
+    residual = sign - pairwise_kernels(X[items], **form) @ found.beta
+    np.testing.assert_allclose(found.residual, residual, atol=1e-9 * bound * len(X))
+    can_grow = found.beta < np.where(sign > 0, bounds, 0)
+    can_shrink = found.beta > np.where(sign > 0, 0, -bounds)
+    assert residual[can_grow].max() - residual[can_shrink].min() < settings.tolerance + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_items_that_are_left_out_can_come_back(seed):
+    """Shrink at an optimum: those left out are at a bound, and get their residuals back."""
+    X, y, _ = random_problem(seed)
+    order = np.argsort(y, kind="stable")
+    settings = twin_of_svc(SVC())._for(X.shape[1])
+    rows = smo.kernel_rows(np.ascontiguousarray(X[order].T), np.ones(len(X)), settings)
+    for i in range(len(X)):
+        smo._need(rows, i, settings)
+    split = int((y == 0).sum())
+    part = smo._part_of(rows, np.ones(len(X)), (0, split, split, len(X)))
+    part.beta[:] = smo.solve(rows, np.ones(len(X)), (0, split, split, len(X)), settings).beta
+    part.residual[:] = np.where(part.high > 0, 1, -1) - rows.values @ part.beta
+    before = {int(i): (r, b) for i, r, b in zip(part.items, part.residual, part.beta, strict=True)}
+    can_grow, can_shrink = part.beta < part.high, part.beta > part.low
+    largest, smallest = part.residual[can_grow].max(), part.residual[can_shrink].min()
+    expected = (can_grow | (part.residual <= largest)) & (can_shrink | (part.residual >= smallest))
+    kept = set(part.items[expected].tolist())
+    n_active = smo._shrink(part, len(X))
+    assert set(part.items[:n_active].tolist()) == kept
+    assert 0 < n_active < len(X)
+    part.residual[n_active:] = np.nan
+    assert smo._restore(rows.values, part, n_active) == len(X)
+    assert set(part.items.tolist()) == set(before)
+    for i, r, b in zip(part.items, part.residual, part.beta, strict=True):
+        assert (r, b) == pytest.approx(before[int(i)], abs=1e-12)
+
+
 def _objective(beta, K):
     return beta @ K @ beta / 2 - np.abs(beta).sum()
 
@@ -175,6 +231,8 @@ class Mine(SVC):
         SVC(kernel=lambda A, B: A @ B.T),
         SVC(class_weight={0: 1, 1: 2, 2: 1}),
         SVC(break_ties=True),
+        SVC(C=np.inf),
+        SVC(kernel="poly", coef0=-1.0),
         Mine(),
         NuSVC(nu=0.1),
         LinearSVC(),
@@ -182,7 +240,7 @@ class Mine(SVC):
         make_pipeline(StandardScaler(), StandardScaler(), SVC()),
         make_pipeline(StandardScaler(), SVC(), memory=joblib.Memory(None)),
     ],
-    ids=range(10),
+    ids=range(12),
 )
 def test_unusual_machines_take_the_generic_path(estimator):
     assert fit(*IRIS, estimator, n_resamples=5, alpha=0.9).engine_ == "generic"

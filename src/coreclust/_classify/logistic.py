@@ -15,8 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from coreclust._classify import softmax
-from coreclust._classify.parameters import others_are_default
-from coreclust._utils.validation import is_number
+from coreclust._classify.parameters import is_finite, others_are_default
 from coreclust.cluster._native import Batch, BatchLabeler, DatasetLabeler, NativeOffer
 
 _MOST_COEFS = 400  # the matrix of second derivatives has a row and a column for each
@@ -96,7 +95,7 @@ def twin_of_logistic(
         others_are_default(estimator, _SUPPORTED)
         and estimator.penalty in ("l2", "deprecated")
         and isinstance(estimator.fit_intercept, bool)
-        and all(is_number(value) and 0 < value < np.inf for value in (estimator.C, estimator.tol))
+        and all(is_finite(value) and value > 0 for value in (estimator.C, estimator.tol))
         and (weight is None or (isinstance(weight, str) and weight == "balanced"))
     )
     if not usual:

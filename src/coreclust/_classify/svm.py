@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC
 
 from coreclust._classify import smo
-from coreclust._classify.parameters import others_are_default
+from coreclust._classify.parameters import is_finite, others_are_default
 from coreclust._utils.validation import is_number, is_whole
 from coreclust.cluster._native import Batch, BatchLabeler, DatasetLabeler, NativeOffer
 
@@ -82,11 +82,13 @@ def twin_of_svc(
         others_are_default(estimator, _SUPPORTED)
         and isinstance(estimator.kernel, str)
         and estimator.kernel in _FORMS
-        and (gamma >= 0 if is_number(gamma) else gamma in ("scale", "auto"))
+        and (gamma >= 0 and is_finite(gamma) if is_number(gamma) else gamma in ("scale", "auto"))
         and is_whole(estimator.degree)
         and estimator.degree >= 0
-        and is_number(estimator.coef0)
-        and all(is_number(value) and value > 0 for value in (estimator.C, estimator.tol))
+        and is_finite(estimator.coef0)
+        # With a negative one the problem may not be convex, so that there are several optima.
+        and (estimator.coef0 >= 0 or estimator.kernel != "poly")
+        and all(is_finite(value) and value > 0 for value in (estimator.C, estimator.tol))
         and (weight is None or (isinstance(weight, str) and weight == "balanced"))
     )
     if not usual:
