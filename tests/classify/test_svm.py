@@ -2,8 +2,11 @@
 
 import joblib
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.datasets import load_iris, load_wine
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -218,6 +221,19 @@ def test_algorithm_2_gives_the_counts_of_scikit_learn():
     assert batched.n_dropped_resamples_ == generic.n_dropped_resamples_
     for one, other in zip(batched.ensemble_.counts, generic.ensemble_.counts, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("last", [SVC(tol=EXACT), LogisticRegression(tol=1e-9, max_iter=10_000)])
+def test_frames_give_the_labels_of_arrays(frame, last):
+    X, y = IRIS
+    estimator = make_pipeline(StandardScaler(), last)
+    given = frame(dict(zip("abcd", X.T, strict=True)))
+    one, other = (fit(Z, y, estimator, n_resamples=10, alpha=0.9) for Z in (X, given))
+    assert [one.engine_, other.engine_] == ["batched", "batched"]
+    assert one.ensemble_ == other.ensemble_
+    words = frame({"a": list(map(str, X[:, 0])), "b": ["word"] * 150})
+    assert batch_engine(estimator, words, "drawn", y) is None
 
 
 class Mine(SVC):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn
@@ -36,6 +36,15 @@ _SUPPORTED = {
     "n_jobs",
     "random_state",
 }
+
+
+class Progress(NamedTuple):
+    """What is known about the resamples after some trees."""
+
+    votes: NDArray[np.float64]  # (n_resamples, n_items, n_classes)
+    n_open: NDArray[np.int32]  # of each item, the trees that are left with an unknown vote
+    pending: NDArray[np.bool_]  # the items that need a label and are not settled
+    states: NDArray[np.uint64]  # (n_resamples, 2): of the generators for draws and for features
 
 
 @dataclass(frozen=True)
@@ -183,7 +192,12 @@ def _grow(
 
     A call of compiled code grows some of the trees, because Ctrl-C waits until it ends.
     """
-    progress = trees.start(wanted, int(classes.max()) + 1, settings, seeds)
+    progress = Progress(
+        votes=np.zeros((*wanted.shape, int(classes.max()) + 1)),
+        n_open=np.full(wanted.shape, settings.n_trees, dtype=np.int32),
+        pending=wanted.copy(),
+        states=np.column_stack([seeds, seeds]).astype(np.uint64),
+    )
     n_per_call = max(1, _MOST_PER_CALL // (wanted.size * settings.n_tried))
     for first in range(0, settings.n_trees, n_per_call):
         grow((first, min(first + n_per_call, settings.n_trees)), progress)
