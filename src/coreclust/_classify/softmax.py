@@ -97,16 +97,12 @@ def label_datasets(datasets, classes, n_classes, n_wanted, settings):
     return labels[:, :n_wanted], failed
 
 
-@kernel
 def solve_all(X, classes, n_classes, settings):
-    """Return the solution of all data, or no start if it cannot be computed."""
-    counts = np.ones(classes.size, dtype=np.int32)
-    targets, present = _codes(classes, n_classes)
-    if present.size < 2:
-        return no_start()
-    problem = _problem_of(X, targets, counts, present.size, settings)
-    if not _computable(problem):
-        return no_start()
+    """Return the solution of all data, which hold every class. It is no kernel: compiling is slow.
+
+    Features are at most `LARGEST`.
+    """
+    problem = _problem_of(X, classes, np.ones(len(X), dtype=np.int32), n_classes, settings)
     coefs = solve(problem, no_start(), settings.tolerance)
     state = _state_of(problem)
     _evaluate(problem, coefs, state)
