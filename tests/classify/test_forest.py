@@ -329,7 +329,7 @@ def test_unusual_forests_take_the_generic_path(forest):
 
 def test_models_are_kept_by_the_generic_path():
     assert fit(*IRIS, Forest(3), n_resamples=5, alpha=0.9, keep_models=True).engine_ == "generic"
-    with pytest.raises(ValueError, match="engine='batched' has no compiled code"):
+    with pytest.raises(ValueError, match="keep_models=True cannot be used with engine='batched'"):
         fit(*IRIS, keep_models=True, engine="batched")
 
 
