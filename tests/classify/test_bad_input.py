@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -20,6 +21,7 @@ ESTIMATORS = {
     "rbf": SVC(tol=1e-6),
     "linear": SVC(kernel="linear", tol=1e-6),
     "scaled": make_pipeline(StandardScaler(), SVC(tol=1e-6)),
+    "logistic": make_pipeline(StandardScaler(), LogisticRegression(tol=1e-8, max_iter=10_000)),
 }
 
 

@@ -1,5 +1,11 @@
 """Forests in place of scikit-learn's: equal trees where nothing is random, else equal in law."""
 
+import signal
+import subprocess
+import sys
+import time
+from subprocess import PIPE
+
 import joblib
 import numpy as np
 import pytest
@@ -14,6 +20,7 @@ from coreclust import CoreClustering
 from coreclust._classify import trees
 from coreclust._classify.forest import twin_of_forest
 from coreclust._sampling.native import batch_engine
+from coreclust._utils.jit import random_state_of
 from coreclust.resampling import Bootstrap, KnownDistribution, Subsample
 from twins import tree_labels
 
@@ -146,16 +153,121 @@ def test_more_trees_than_one_average_the_shares_of_their_leaves():
     hnp.arrays(
         np.float64, st.tuples(st.integers(1, 6), st.integers(1, 4)), elements=st.integers(0, 9)
     ),
-    st.integers(0, 12),
+    st.data(),
 )
-def test_trees_that_are_left_cannot_change_a_settled_label(votes, n_left):
+def test_trees_that_are_left_cannot_change_a_settled_label(votes, data):
     pending = np.ones(len(votes), bool)
-    assert trees._settle(votes, n_left, pending) == pending.sum()
+    n_open = data.draw(hnp.arrays(np.int32, len(votes), elements=st.integers(0, 12)))
+    assert trees._settle(votes, n_open, pending) == pending.sum()
     for i, row in enumerate(votes):
+        n_left = n_open[i]
         changes = [np.argmax(row + n_left * unit) != np.argmax(row) for unit in np.eye(row.size)]
         tie = np.sort(row)[::-1]
         near = row.size > 1 and tie[0] - tie[1] == n_left  # a tie goes to the first class
         assert pending[i] == (any(changes) or near or (row.size == 1 and n_left >= row[0]))
+
+
+def prepared(X, y, forest):
+    """The ranks, their values, the settings, and the sure items."""
+    ranks, values = np.empty(X.shape[::-1], np.int32), np.empty(X.shape[::-1], np.float32)
+    for f in range(X.shape[1]):
+        trees.rank_values(X[:, f], ranks[f], values[f])
+    settings = twin_of_forest(forest)._for(X.shape[1])
+    return ranks, values, settings, trees.sure_items(ranks, values, y, settings)
+
+
+@given(weighted_data())
+def test_an_item_is_sure_if_no_equal_item_has_another_class(data):
+    X, y, _ = data
+    *_, sure = prepared(X, y, Forest())
+    equal = (X[:, None] == X[None]).all(axis=2)
+    np.testing.assert_array_equal(sure, ~(equal & (y[:, None] != y[None])).any(axis=1))
+
+
+@pytest.mark.parametrize(
+    "how", [{"max_depth": 29}, {"min_samples_leaf": 2}, {"min_samples_split": 3}], ids=str
+)
+def test_no_item_is_sure_where_leaves_can_have_several_classes(how):
+    X, y = np.arange(30.0)[:, None] / 100, np.arange(30) % 2
+    assert prepared(X, y, Forest())[-1].all()
+    assert prepared(X, y, Forest(max_depth=30))[-1].all()
+    assert not prepared(X, y, Forest(**how))[-1].any()
+    X[7] = X[8] + 3e-8  # too close to be told apart from 8, but different in single precision
+    assert not prepared(X, y, Forest())[-1].any()
+
+
+@given(weighted_data(), st.sampled_from([{}, {"max_samples": 0.4}, {"class_weight": "balanced"}]))
+def test_trees_vote_for_the_class_of_a_sure_item_that_they_draw(data, how):
+    X, y, counts = data
+    ranks, values, settings, sure = prepared(X, y, Forest(9, **how))
+    here = np.flatnonzero(counts)
+    items = trees._items_of(ranks, values, y, 3, counts, here, settings)
+    tree, sure = trees._work_space(items, 3), sure[here]
+    n_drawn = trees._n_drawn(int(counts.sum()), settings)
+    draws, picks = random_state_of(1), random_state_of(2)
+    foreseen, n_open = np.zeros((here.size, 3)), np.full(here.size, 9, np.int32)
+    trees._foresee(items, tree, settings, n_drawn, sure, draws, foreseen, n_open)
+    draws[:] = 1
+    votes, everyone, nobody = np.zeros((here.size, 3)), np.ones(here.size, bool), sure & False
+    for _ in range(9):
+        trees._draw_items(items, tree, settings, n_drawn, draws)
+        before = votes.copy()
+        trees._grow(items, tree, settings, nobody, everyone, votes, picks)
+        known = sure & (tree.weights > 0)
+        own = np.eye(3)[y[here[known]]]
+        np.testing.assert_allclose((votes - before)[known], own, atol=1e-12)
+        foreseen[~known] += (votes - before)[~known]
+        n_open[~known] -= 1
+    np.testing.assert_allclose(foreseen, votes)
+    assert not n_open.any()
+
+
+@pytest.mark.parametrize("label", ["drawn", "all"])
+@pytest.mark.parametrize("how", [{}, {"max_depth": 3}], ids=str)
+def test_labels_do_not_depend_on_how_many_trees_a_call_grows(monkeypatch, how, label):
+    X, y = IRIS
+    counts = np.array([np.bincount(np.arange(150) * k % 150, minlength=150) for k in (1, 2, 3)])
+    expected = labels_of(Forest(11, **how), X, y, counts, [0, 1, 2], label)
+    monkeypatch.setattr("coreclust._classify.forest._MOST_PER_CALL", 3 * 150 * 2 * 4)
+    np.testing.assert_array_equal(
+        labels_of(Forest(11, **how), X, y, counts, [0, 1, 2], label), expected
+    )
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.5, 0.999, 1.0])
+@pytest.mark.filterwarnings("ignore:Using the fractional value")
+def test_a_tree_draws_as_many_rows_as_scikit_learns(share):
+    forest = Forest(1, max_samples=share)
+    settings = twin_of_forest(forest)._for(1)
+    for n in (11, 60, 151):
+        fitted = forest.fit(np.arange(n)[:, None], np.arange(n) % 2).estimators_[0].tree_
+        assert trees._n_drawn(n, settings) == fitted.weighted_n_node_samples[0]
+
+
+@pytest.mark.slow
+def test_a_forest_of_very_many_trees_can_be_interrupted():
+    code = """
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier as Forest
+from coreclust import CoreClustering
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(300, 4)), rng.integers(2, size=300)
+how = {"n_jobs": 1, "engine": "batched", "random_state": 0}
+CoreClustering(Forest(2, max_depth=9), n_resamples=10, alpha=0.5, **how).fit(X, y)  # compiles
+from coreclust._sampling.native import batch_engine
+label = batch_engine(Forest(10**7, max_depth=9), X, "drawn", y).label
+print("begins", flush=True)
+label(np.ones((1, 300), np.int32), np.zeros(1, np.int64))
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=PIPE, stderr=PIPE) as process:
+        assert process.stdout.readline() == b"begins\n"
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert b"KeyboardInterrupt" in errors
 
 
 @given(hnp.arrays(np.float64, st.integers(1, 30), elements=st.floats(-1e30, 1e30)))
@@ -217,7 +329,7 @@ def test_unusual_forests_take_the_generic_path(forest):
 
 def test_models_are_kept_by_the_generic_path():
     assert fit(*IRIS, Forest(3), n_resamples=5, alpha=0.9, keep_models=True).engine_ == "generic"
-    with pytest.raises(ValueError, match="engine='batched' has no compiled code"):
+    with pytest.raises(ValueError, match="keep_models=True cannot be used with engine='batched'"):
         fit(*IRIS, keep_models=True, engine="batched")
 
 

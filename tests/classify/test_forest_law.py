@@ -123,7 +123,9 @@ def _splits_of(monkeypatch, forest, X, classes):
     for _ in range(settings.n_trees):
         splits.clear()
         trees._draw_items(items, tree, settings, n, state)
-        trees._grow.py_func(items, tree, settings, np.ones(n, bool), votes, state)
+        trees._grow.py_func(
+            items, tree, settings, np.zeros(n, bool), np.ones(n, bool), votes, state
+        )
         found.append(splits.copy())
     np.testing.assert_allclose(votes.sum(axis=1), settings.n_trees)
     return found

@@ -2,8 +2,11 @@
 
 import joblib
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.datasets import load_iris, load_wine
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -11,7 +14,8 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 
 from coreclust import CoreClustering
 from coreclust._classify import smo
-from coreclust._classify.svm import twin_of_pipeline, twin_of_svc
+from coreclust._classify.scaled import twin_of_pipeline
+from coreclust._classify.svm import twin_of_svc
 from coreclust._sampling.native import batch_engine
 from coreclust.resampling import Bootstrap, KnownDistribution, Subsample
 
@@ -77,6 +81,62 @@ def test_the_dual_objective_is_libsvms(how, seed):
     assert ours == pytest.approx(theirs, rel=1e-3)
     assert (np.abs(found.beta) <= bounds).all()
     assert found.beta.sum() == pytest.approx(0, abs=1e-8 * bounds.sum())
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("bound", [1.0, 1000.0])
+@pytest.mark.parametrize("how", KERNELS, ids=str)
+def test_no_pair_of_coefficients_can_be_improved(how, bound, seed):
+    """The definition of an optimum, by residuals computed anew, after steps with few items left."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(150, 3))
+    y = (X[:, 0] + rng.normal(size=150) > 0).astype(np.int64)
+    counts = rng.integers(1, 4, size=150).astype(np.int32)
+    settings = twin_of_svc(SVC(**(how | {"C": bound})))._for(3)
+    items, begins = smo._by_class(y, 2, counts, counts > 0)
+    weights = counts[items].astype(float)
+    rows = smo.kernel_rows(np.ascontiguousarray(X[items].T), weights, settings)
+    bounds = bound * weights
+    found = smo.solve(rows, bounds, (0, begins[1], begins[1], begins[2]), settings)
+    form = {"metric": ["linear", "poly", "rbf"][settings.form]}
+    if form["metric"] != "linear":
+        form["gamma"] = rows.gamma
+    if form["metric"] == "poly":
+        form |= {"degree": settings.degree, "coef0": settings.coef0}
+    sign = 1 - 2 * y[items]
+    residual = sign - pairwise_kernels(X[items], **form) @ found.beta
+    np.testing.assert_allclose(found.residual, residual, atol=1e-9 * bound * len(X))
+    can_grow = found.beta < np.where(sign > 0, bounds, 0)
+    can_shrink = found.beta > np.where(sign > 0, 0, -bounds)
+    assert residual[can_grow].max() - residual[can_shrink].min() < settings.tolerance + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_items_that_are_left_out_can_come_back(seed):
+    """Shrink at an optimum: those left out are at a bound, and get their residuals back."""
+    X, y, _ = random_problem(seed)
+    order = np.argsort(y, kind="stable")
+    settings = twin_of_svc(SVC())._for(X.shape[1])
+    rows = smo.kernel_rows(np.ascontiguousarray(X[order].T), np.ones(len(X)), settings)
+    for i in range(len(X)):
+        smo._need(rows, i, settings)
+    split = int((y == 0).sum())
+    part = smo._part_of(rows, np.ones(len(X)), (0, split, split, len(X)))
+    part.beta[:] = smo.solve(rows, np.ones(len(X)), (0, split, split, len(X)), settings).beta
+    part.residual[:] = np.where(part.high > 0, 1, -1) - rows.values @ part.beta
+    before = {int(i): (r, b) for i, r, b in zip(part.items, part.residual, part.beta, strict=True)}
+    can_grow, can_shrink = part.beta < part.high, part.beta > part.low
+    largest, smallest = part.residual[can_grow].max(), part.residual[can_shrink].min()
+    expected = (can_grow | (part.residual <= largest)) & (can_shrink | (part.residual >= smallest))
+    kept = set(part.items[expected].tolist())
+    n_active = smo._shrink(part, len(X))
+    assert set(part.items[:n_active].tolist()) == kept
+    assert 0 < n_active < len(X)
+    part.residual[n_active:] = np.nan
+    assert smo._restore(rows.values, part, n_active) == len(X)
+    assert set(part.items.tolist()) == set(before)
+    for i, r, b in zip(part.items, part.residual, part.beta, strict=True):
+        assert (r, b) == pytest.approx(before[int(i)], abs=1e-12)
 
 
 def _objective(beta, K):
@@ -163,6 +223,19 @@ def test_algorithm_2_gives_the_counts_of_scikit_learn():
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("last", [SVC(tol=EXACT), LogisticRegression(tol=1e-9, max_iter=10_000)])
+def test_frames_give_the_labels_of_arrays(frame, last):
+    X, y = IRIS
+    estimator = make_pipeline(StandardScaler(), last)
+    given = frame(dict(zip("abcd", X.T, strict=True)))
+    one, other = (fit(Z, y, estimator, n_resamples=10, alpha=0.9) for Z in (X, given))
+    assert [one.engine_, other.engine_] == ["batched", "batched"]
+    assert one.ensemble_ == other.ensemble_
+    words = frame({"a": list(map(str, X[:, 0])), "b": ["word"] * 150})
+    assert batch_engine(estimator, words, "drawn", y) is None
+
+
 class Mine(SVC):
     pass
 
@@ -174,6 +247,8 @@ class Mine(SVC):
         SVC(kernel=lambda A, B: A @ B.T),
         SVC(class_weight={0: 1, 1: 2, 2: 1}),
         SVC(break_ties=True),
+        SVC(C=np.inf),
+        SVC(kernel="poly", coef0=-1.0),
         Mine(),
         NuSVC(nu=0.1),
         LinearSVC(),
@@ -181,7 +256,7 @@ class Mine(SVC):
         make_pipeline(StandardScaler(), StandardScaler(), SVC()),
         make_pipeline(StandardScaler(), SVC(), memory=joblib.Memory(None)),
     ],
-    ids=range(10),
+    ids=range(12),
 )
 def test_unusual_machines_take_the_generic_path(estimator):
     assert fit(*IRIS, estimator, n_resamples=5, alpha=0.9).engine_ == "generic"

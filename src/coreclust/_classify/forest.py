@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn
@@ -15,10 +16,12 @@ from sklearn.utils.fixes import parse_version
 
 from coreclust._classify import trees
 from coreclust._classify.parameters import others_are_default
+from coreclust._utils.constants import ABSENT
 from coreclust._utils.validation import is_number, is_whole
 from coreclust.cluster._native import Batch, BatchLabeler, DatasetLabeler, NativeOffer
 
 _NO_LIMIT = 2**31 - 1
+_MOST_PER_CALL = 10_000_000  # items times features times trees, which take less than a second
 _LARGEST = np.finfo(np.float32).max  # trees compare values in single precision
 _SUPPORTED = {
     "n_estimators",
@@ -33,6 +36,15 @@ _SUPPORTED = {
     "n_jobs",
     "random_state",
 }
+
+
+class Progress(NamedTuple):
+    """What is known about the resamples after some trees."""
+
+    votes: NDArray[np.float64]  # (n_resamples, n_items, n_classes)
+    n_open: NDArray[np.int32]  # of each item, the trees that are left with an unknown vote
+    pending: NDArray[np.bool_]  # the items that need a label and are not settled
+    states: NDArray[np.uint64]  # (n_resamples, 2): of the generators for draws and for features
 
 
 @dataclass(frozen=True)
@@ -63,7 +75,9 @@ class Forest:
         values = np.empty(X.shape[::-1], dtype=np.float32)
         for f in range(X.shape[1]):
             trees.rank_values(X[:, f].astype(np.float64), ranks[f], values[f])
-        return partial(_label_resamples, ranks, values, classes, label_all, self._for(X.shape[1]))
+        settings = self._for(X.shape[1])
+        sure = trees.sure_items(ranks, values, classes, settings)
+        return partial(_label_resamples, ranks, values, classes, sure, label_all, settings)
 
     def _dataset_labeler(self, n_features: int) -> DatasetLabeler:
         return partial(_label_datasets, self._for(n_features))
@@ -107,6 +121,7 @@ def twin_of_forest(estimator: RandomForestClassifier) -> Forest | None:
         bootstrap=estimator.bootstrap,
         n_drawn=int(drawn) if is_whole(drawn) else 0,
         share_drawn=1.0 if drawn is None or is_whole(drawn) else float(drawn),
+        truncated=_is_recent(),
         balanced=estimator.class_weight is not None,
     )
     return Forest(settings, tried)
@@ -121,8 +136,13 @@ def _is_balanced(estimator: RandomForestClassifier) -> bool:
     if estimator.class_weight != "balanced":
         return False
     if estimator.bootstrap:
-        return bool(parse_version(sklearn.__version__) >= parse_version("1.9"))
+        return _is_recent()
     return bool(estimator.criterion == "gini")
+
+
+def _is_recent() -> bool:
+    """Tell whether forests draw rows as from scikit-learn 1.9 on."""
+    return bool(parse_version(sklearn.__version__) >= parse_version("1.9"))
 
 
 def _is_count(value: Any) -> bool:
@@ -138,20 +158,51 @@ def _label_resamples(
     ranks: Any,
     values: Any,
     classes: Any,
+    sure: Any,
     label_all: bool,
     settings: trees.Settings,
     counts: Any,
     seeds: Any,
 ) -> Batch:
-    data = (ranks, values, classes, int(classes.max()) + 1)
     counts = np.ascontiguousarray(counts)  # with groups they are not: that would compile again
-    labels = trees.label_resamples(*data, counts, label_all, settings, seeds)
+    data = (ranks, values, classes, counts, sure, settings)
+    wanted = (counts > 0) | label_all
+    labels = _grow(partial(trees.grow_resamples, *data), wanted, classes, settings, seeds)
     return Batch(labels, np.zeros(len(seeds), dtype=bool))
 
 
 def _label_datasets(
     settings: trees.Settings, datasets: Any, n_wanted: int, seeds: Any, classes: Any
 ) -> Batch:
-    n_classes = int(classes.max()) + 1
-    labels = trees.label_datasets(datasets, classes, n_classes, n_wanted, settings, seeds)
-    return Batch(labels, ~(np.abs(datasets) <= _LARGEST).all(axis=(1, 2)))
+    wanted = np.zeros(classes.shape, dtype=bool)
+    wanted[:, :n_wanted] = True
+    grow = partial(trees.grow_datasets, datasets, classes, settings)
+    labels = _grow(grow, wanted, classes, settings, seeds)
+    return Batch(labels[:, :n_wanted], ~(np.abs(datasets) <= _LARGEST).all(axis=(1, 2)))
+
+
+def _grow(
+    grow: Callable[..., None],
+    wanted: NDArray[np.bool_],
+    classes: NDArray[np.int64],
+    settings: trees.Settings,
+    seeds: NDArray[np.int64],
+) -> NDArray[np.int32]:
+    """Grow the forests of some resamples and return the labels, ABSENT for items not wanted.
+
+    A call of compiled code grows some of the trees, because Ctrl-C waits until it ends.
+    """
+    progress = Progress(
+        votes=np.zeros((*wanted.shape, int(classes.max()) + 1)),
+        n_open=np.full(wanted.shape, settings.n_trees, dtype=np.int32),
+        pending=wanted.copy(),
+        states=np.column_stack([seeds, seeds]).astype(np.uint64),
+    )
+    n_per_call = max(1, _MOST_PER_CALL // (wanted.size * settings.n_tried))
+    for first in range(0, settings.n_trees, n_per_call):
+        grow((first, min(first + n_per_call, settings.n_trees)), progress)
+        if not progress.pending.any():
+            break
+    labels = np.argmax(progress.votes, axis=2).astype(np.int32)
+    labels[~wanted] = ABSENT
+    return labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from coreclust._utils.validation import is_number
@@ -15,6 +16,11 @@ def others_are_default(estimator: Any, supported: set[str]) -> bool:
     default = type(estimator)().get_params(deep=False)
     given = estimator.get_params(deep=False)
     return all(_equal(given[name], default[name]) for name in given.keys() - supported)
+
+
+def is_finite(value: Any) -> bool:
+    """Tell whether a value is a number that compiled code can compute with."""
+    return is_number(value) and math.isfinite(value)
 
 
 def _equal(value: Any, default: Any) -> bool:

@@ -6,7 +6,8 @@ has twice the bound, which gives the same decisions as two copies. With ``residu
 where y is 1 for p and -1 for q, the optimality conditions are that no residual of an item whose
 coefficient can grow exceeds one of an item whose coefficient can shrink. Each step changes such a
 pair. The first item has the largest residual, and the second is selected by second-order
-information, as in libsvm.
+information. Items that seem to stay at their bounds are left out until the others are optimal. All
+of this is as in libsvm.
 
 The items are ordered by class, so that a pair of classes is two ranges of rows and columns of one
 matrix of kernel values.
@@ -27,6 +28,8 @@ BY_VARIANCE = -1.0  # gamma is the inverse of the number of features times the v
 _MOST_STEPS = 10_000_000
 _ROUNDING = 2.0**-52
 _FLAT = 1e-12  # curvature in place of 0, for equal items
+_MOST_UNTIL_SHRINKING = 1000  # steps
+_NEAR = 10.0  # times the tolerance: all items are looked at again
 
 
 class Settings(NamedTuple):
@@ -51,6 +54,17 @@ class Rows(NamedTuple):
     diagonal: NDArray[np.float64]
     by_feature: NDArray[np.float64]
     gamma: float
+
+
+class _Part(NamedTuple):
+    """The items of one pair of classes, the active ones first."""
+
+    items: NDArray[np.uint32]  # in the order of `Rows`
+    diagonal: NDArray[np.float64]
+    residual: NDArray[np.float64]  # up to date for active items
+    beta: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
 
 
 class Solution(NamedTuple):
@@ -209,9 +223,7 @@ def kernel_rows(by_feature, weights, settings):
 
 @kernel
 def _need(rows, i, settings):
-    """Compute a row of kernel values unless it is there."""
-    if rows.ready[i]:
-        return
+    """Compute a row of kernel values."""
     K, by_feature = rows.values, rows.by_feature
     d, n = by_feature.shape
     rows.ready[i] = True
@@ -239,44 +251,57 @@ def _need(rows, i, settings):
 @kernel
 def solve(rows, bounds, ranges, settings):
     """Solve the dual problem of the items of two ranges, those of class p and those of class q."""
-    begin_p, end_p, begin_q, end_q = ranges
-    K, diagonal = rows.values, rows.diagonal
-    n = bounds.size
-    beta = np.zeros(n)
-    residual = np.zeros(n)
-    low, high = np.zeros(n), np.zeros(n)
-    residual[begin_p:end_p] = 1.0
-    residual[begin_q:end_q] = -1.0
-    high[begin_p:end_p] = bounds[begin_p:end_p]
-    low[begin_q:end_q] = -bounds[begin_q:end_q]
+    part = _part_of(rows, bounds, ranges)
+    K, ready, tolerance = rows.values, rows.ready, settings.tolerance
+    items, diagonal = part.items, part.diagonal
+    residual, beta, low, high = part.residual, part.beta, part.low, part.high
+    n_active = size = items.size
+    until_shrinking = period = min(size, _MOST_UNTIL_SHRINKING)
+    was_near = False  # whether all items were active again near the optimum
     largest = smallest = 0.0
+    i = -1
     for _ in range(_MOST_STEPS):
-        largest, smallest = -np.inf, np.inf
-        i = j = -1
-        for begin, end in ((begin_p, end_p), (begin_q, end_q)):
-            for k in range(begin, end):
-                if residual[k] > largest and beta[k] < high[k]:
-                    largest = residual[k]
-                    i = k
+        until_shrinking -= 1
+        if until_shrinking == 0:
+            n_active = _shrink(part, n_active)
+            until_shrinking = period
+            i = -1
         if i < 0:
-            break
-        _need(rows, i, settings)
-        best = -1.0
-        for begin, end in ((begin_p, end_p), (begin_q, end_q)):
-            for k in range(begin, end):
+            i, largest = _first_of_pair(part, n_active)
+        smallest = np.inf
+        j = -1
+        if i >= 0:
+            first = items[i]
+            if not ready[first]:
+                _need(rows, first, settings)
+            best = -1.0
+            for k in range(n_active):
                 if beta[k] > low[k]:
-                    if residual[k] < smallest:
-                        smallest = residual[k]
+                    smallest = min(smallest, residual[k])
                     gap = largest - residual[k]
                     if gap > 0.0:
-                        curvature = max(diagonal[i] + diagonal[k] - 2.0 * K[i, k], _FLAT)
+                        curvature = max(diagonal[i] + diagonal[k] - 2.0 * K[first, items[k]], _FLAT)
                         if gap * gap > best * curvature:
                             best = gap * gap / curvature
                             j = k
-        if largest - smallest < settings.tolerance or j < 0:
-            break
-        _need(rows, j, settings)
-        curvature = max(diagonal[i] + diagonal[j] - 2.0 * K[i, j], _FLAT)
+        is_near = not largest - smallest >= _NEAR * tolerance
+        if n_active < size and is_near and not was_near:
+            was_near = True
+            n_active = _restore(K, part, n_active)
+            until_shrinking = 2
+            i = -1
+            continue
+        if not largest - smallest >= tolerance or j < 0:
+            if n_active == size:
+                break
+            n_active = _restore(K, part, n_active)
+            until_shrinking = 2
+            i = -1
+            continue
+        first, second = items[i], items[j]
+        if not ready[second]:
+            _need(rows, second, settings)
+        curvature = max(diagonal[i] + diagonal[j] - 2.0 * K[first, second], _FLAT)
         step = (largest - residual[j]) / curvature
         room_i, room_j = high[i] - beta[i], beta[j] - low[j]
         step = min(step, room_i, room_j)
@@ -292,14 +317,99 @@ def solve(rows, bounds, ranges, settings):
         else:
             beta[i] += step
             beta[j] -= step
-        for begin, end in ((begin_p, end_p), (begin_q, end_q)):
-            for k in range(begin, end):
-                residual[k] -= step * (K[i, k] - K[j, k])
+        largest = -np.inf
+        i = -1
+        for k in range(n_active):  # also finds the first item of the next pair
+            value = residual[k] - step * (K[first, items[k]] - K[second, items[k]])
+            residual[k] = value
+            if value > largest and beta[k] < high[k]:
+                largest = value
+                i = k
+    if n_active < size:
+        _restore(K, part, n_active)
+    return _solution(part, bounds.size, (largest + smallest) / 2.0)
+
+
+@kernel
+def _first_of_pair(part, n_active):
+    """Return the active item with the largest residual whose coefficient can grow, and that."""
+    largest = -np.inf
+    i = -1
+    for k in range(n_active):
+        if part.residual[k] > largest and part.beta[k] < part.high[k]:
+            largest = part.residual[k]
+            i = k
+    return i, largest
+
+
+@kernel
+def _part_of(rows, bounds, ranges):
+    """Return the items of two ranges, with all coefficients 0."""
+    begin_p, end_p, begin_q, end_q = ranges
+    items = np.concatenate((np.arange(begin_p, end_p), np.arange(begin_q, end_q)))
+    is_p = np.arange(items.size) < end_p - begin_p
+    return _Part(
+        items.astype(np.uint32),
+        rows.diagonal[items],
+        np.where(is_p, 1.0, -1.0),
+        np.zeros(items.size),
+        np.where(is_p, 0.0, -bounds[items]),
+        np.where(is_p, bounds[items], 0.0),
+    )
+
+
+@kernel
+def _shrink(part, n_active):
+    """Move active items that seem to stay at their bounds to the end; return how many are left.
+
+    These are the items that would not be selected if all others were optimal.
+    """
+    residual, beta, low, high = part.residual, part.beta, part.low, part.high
+    largest, smallest = -np.inf, np.inf
+    for k in range(n_active):
+        if beta[k] < high[k]:
+            largest = max(largest, residual[k])
+        if beta[k] > low[k]:
+            smallest = min(smallest, residual[k])
+    k = 0
+    while k < n_active:
+        stays_low = beta[k] == low[k] and residual[k] < smallest
+        stays_high = beta[k] == high[k] and residual[k] > largest
+        if stays_low or stays_high:
+            n_active -= 1
+            part.items[k], part.items[n_active] = part.items[n_active], part.items[k]
+            for values in part[1:]:
+                values[k], values[n_active] = values[n_active], values[k]
+        else:
+            k += 1
+    return n_active
+
+
+@kernel
+def _restore(K, part, n_active):
+    """Compute the residuals of the items that are not active; return the number of all items."""
+    items, residual, beta, high = part.items, part.residual, part.beta, part.high
+    size = items.size
+    for k in range(n_active, size):
+        residual[k] = 1.0 if high[k] > 0.0 else -1.0
+    for other in range(size):
+        if beta[other] != 0.0:
+            row = K[items[other]]
+            for k in range(n_active, size):
+                residual[k] -= beta[other] * row[items[k]]
+    return size
+
+
+@kernel
+def _solution(part, n_items, middle):
+    """Return the coefficients of all items; without free ones, the intercept is in the middle."""
+    beta, residual = np.zeros(n_items), np.zeros(n_items)
     n_free = 0
     total = 0.0
-    for k in range(n):
-        if low[k] < beta[k] < high[k]:
+    for k in range(part.items.size):
+        beta[part.items[k]] = part.beta[k]
+        residual[part.items[k]] = part.residual[k]
+        if part.low[k] < part.beta[k] < part.high[k]:
             n_free += 1
-            total += residual[k]
-    intercept = total / n_free if n_free > 0 else (largest + smallest) / 2.0
-    return Solution(beta, residual, intercept)
+            total += part.residual[k]
+    return Solution(beta, residual, total / n_free if n_free > 0 else middle)

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from coreclust._classify import smo
-from coreclust._classify.parameters import others_are_default
+from coreclust._classify.parameters import is_finite, others_are_default
 from coreclust._utils.validation import is_number, is_whole
 from coreclust.cluster._native import Batch, BatchLabeler, DatasetLabeler, NativeOffer
 
@@ -84,11 +82,13 @@ def twin_of_svc(
         others_are_default(estimator, _SUPPORTED)
         and isinstance(estimator.kernel, str)
         and estimator.kernel in _FORMS
-        and (gamma >= 0 if is_number(gamma) else gamma in ("scale", "auto"))
+        and (gamma >= 0 and is_finite(gamma) if is_number(gamma) else gamma in ("scale", "auto"))
         and is_whole(estimator.degree)
         and estimator.degree >= 0
-        and is_number(estimator.coef0)
-        and all(is_number(value) and value > 0 for value in (estimator.C, estimator.tol))
+        and is_finite(estimator.coef0)
+        # With a negative one the problem may not be convex, so that there are several optima.
+        and (estimator.coef0 >= 0 or estimator.kernel != "poly")
+        and all(is_finite(value) and value > 0 for value in (estimator.C, estimator.tol))
         and (weight is None or (isinstance(weight, str) and weight == "balanced"))
     )
     if not usual:
@@ -105,15 +105,6 @@ def twin_of_svc(
         scale=scale,
     )
     return SupportVectorMachine(settings, auto_gamma=gamma == "auto")
-
-
-def twin_of_pipeline(estimator: Pipeline) -> SupportVectorMachine | None:
-    """Return the machine for a StandardScaler and an SVC, or None for other pipelines."""
-    parameters = estimator.get_params(deep=False)
-    steps = [step for _, step in parameters.pop("steps")]
-    if [type(step) for step in steps] != [StandardScaler, SVC] or any(parameters.values()):
-        return None
-    return twin_of_svc(steps[1], center=bool(steps[0].with_mean), scale=bool(steps[0].with_std))
 
 
 def _label_resamples(

@@ -1,15 +1,17 @@
 """Kernels of random forests: grow trees and let their leaves vote while they grow.
 
 Features are coded as ranks, so that a split compares small integers. The items of a resample have
-their multiplicities as weights. All items that need a label go down the tree while it grows, so
-that a leaf votes at once, and no tree is stored.
+their multiplicities as weights. Items that need a label go down the tree while it grows, so that a
+leaf votes at once, and no tree is stored.
 
 The items of a node are not sorted: each sets the bit of its rank, and reading the bits from the
 lowest on gives the items in order. A second layer of bits marks the words that are not empty.
 
-An item is *settled* when the trees that are left cannot change its label. Nodes without an item
-that is not settled are not split any further. This does not change a label: a tree adds 1 at most
-to the votes of any class.
+An item is *settled* when the trees that are left cannot change its label: a tree adds 1 at most to
+the votes of any class. An item is *sure* if every tree that draws it votes for its own class. That
+holds for fully grown trees, whose leaves have one class, unless an equal item has another class.
+The votes for sure items are known before a tree is grown, by the draws of all trees. Only nodes
+with other items that are not settled are split. None of this changes a label.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ class Settings(NamedTuple):
     bootstrap: bool
     n_drawn: int  # number of rows that a tree draws, or 0
     share_drawn: float  # the same as a share of the rows, if n_drawn is 0
+    truncated: bool  # whether that number is truncated or rounded
     balanced: bool  # whether classes are weighted inversely to their sizes
 
 
@@ -72,7 +75,7 @@ class _Tree(NamedTuple):
     weights: NDArray[np.float64]  # of the items, 0 for those that the tree did not draw
     rows: NDArray[np.int32]  # number of different rows of each item that the tree drew
     drawn: NDArray[np.uint32]  # the items that the tree drew, by node
-    carried: NDArray[np.uint32]  # other items that need a label, by node
+    carried: NDArray[np.uint32]  # the items that the tree votes for, by node
     spare: NDArray[np.uint32]
     nodes: NDArray[np.uint32]  # (..., 5): where a node begins and ends in both, and its depth
     features: NDArray[np.uint32]
@@ -85,34 +88,33 @@ class _Tree(NamedTuple):
 
 
 @kernel
-def label_resamples(ranks, values, classes, n_classes, counts, label_all, settings, seeds):
-    """Label resamples given by the multiplicities of the items; -2 marks absent items.
+def grow_resamples(ranks, values, classes, counts, sure, settings, trees, progress):
+    """Grow some trees of resamples given by the multiplicities of the items.
 
-    With `label_all`, absent items get a label, too. `ranks` has one row per feature, and
-    ``values[f, r]`` is the value of rank r.
+    `trees` has the numbers of the first tree and of the one after the last. `ranks` has one row per
+    feature, and ``values[f, r]`` is the value of rank r. `sure` is what `sure_items` returns, and
+    `progress` what is known after the trees before these.
     """
-    n_resamples, n_items = counts.shape
-    labels = np.full((n_resamples, n_items), -2, dtype=np.int32)
-    for b in range(n_resamples):
-        wanted = (counts[b] > 0) | label_all
-        _label(ranks, values, classes, n_classes, counts[b], wanted, settings, seeds[b], labels[b])
-    return labels
+    for b in range(len(counts)):
+        if not progress.pending[b].any():
+            continue
+        _grow_trees(ranks, values, classes, counts[b], sure, settings, trees, progress, b)
 
 
 @kernel
-def label_datasets(datasets, classes, n_classes, n_wanted, settings, seeds):
-    """Label the first items of datasets, each of which has its own classes."""
+def grow_datasets(datasets, classes, settings, trees, progress):
+    """Grow some trees of datasets, each of which has its own classes."""
     n_datasets, n_items, n_features = datasets.shape
-    labels = np.full((n_datasets, n_items), -2, dtype=np.int32)
-    wanted = np.arange(n_items) < n_wanted
     counts = np.ones(n_items, dtype=np.int32)
     ranks = np.empty((n_features, n_items), dtype=np.int32)
     values = np.empty((n_features, n_items), dtype=np.float32)
     for b in range(n_datasets):
+        if not progress.pending[b].any():
+            continue
         for f in range(n_features):
             rank_values(datasets[b, :, f], ranks[f], values[f])
-        _label(ranks, values, classes[b], n_classes, counts, wanted, settings, seeds[b], labels[b])
-    return labels[:, :n_wanted]
+        sure = sure_items(ranks, values, classes[b], settings)
+        _grow_trees(ranks, values, classes[b], counts, sure, settings, trees, progress, b)
 
 
 @kernel
@@ -130,28 +132,76 @@ def rank_values(column, ranks, values):
 
 
 @kernel
-def _label(ranks, values, classes, n_classes, counts, wanted, settings, seed, labels):
-    """Grow the forest of one resample and write the labels of its items."""
-    here = np.flatnonzero((counts > 0) | wanted)
-    n, n_trees = here.size, settings.n_trees
-    items = _items_of(ranks, values, classes, n_classes, counts, here, settings)
-    tree = _work_space(items, n_classes)
-    state = random_state_of(seed)
-    votes = np.zeros((n, n_classes))
-    pending = wanted[here]
-    n_pending = pending.sum()
+def sure_items(ranks, values, classes, settings):
+    """Tell for which items every tree that draws them votes for their own class."""
+    n_features, n_items = ranks.shape
+    sure = np.zeros(n_items, dtype=np.bool_)
+    if settings.max_depth < n_items or settings.min_leaf > 1 or settings.min_split > 2:
+        return sure
+    codes = np.zeros(n_items, dtype=np.uint64)  # equal for equal items
+    state = random_state_of(0)
+    for f in range(n_features):
+        for r in range(ranks[f].max()):
+            if values[f, r + 1] <= values[f, r] + _CLOSE:
+                return sure  # different items may not be told apart
+        factor = random_word(state)
+        for i in range(n_items):
+            codes[i] = (codes[i] ^ np.uint64(ranks[f, i])) * (factor | _ONE)
+            codes[i] ^= codes[i] >> np.uint64(29)
+    order = np.argsort(codes)
+    begin = 0
+    for k in range(1, n_items + 1):
+        if k == n_items or codes[order[k]] != codes[order[begin]]:
+            alike = classes[order[begin:k]]
+            sure[order[begin:k]] = (alike == alike[0]).all()
+            begin = k
+    return sure
+
+
+@kernel
+def _grow_trees(ranks, values, classes, counts, sure, settings, trees, progress, b):
+    """Grow some trees of one resample."""
+    here = np.flatnonzero((counts > 0) | progress.pending[b])
+    votes, n_open = progress.votes[b][here], progress.n_open[b][here]
+    pending, sure = progress.pending[b][here], sure[here]
+    draws, picks = progress.states[b, :1], progress.states[b, 1:]
+    items = _items_of(ranks, values, classes, votes.shape[1], counts, here, settings)
+    tree = _work_space(items, votes.shape[1])
     n_drawn = _n_drawn(items.owners.size, settings)
-    for t in range(n_trees):
+    first, last = trees
+    if first == 0:
+        seed = draws[0]
+        picks[0] = random_word(picks)
+        _foresee(items, tree, settings, n_drawn, sure, draws, votes, n_open)
+        draws[0] = seed
+        _settle(votes, n_open, pending)
+    n_pending = pending.sum()
+    for t in range(first, last):
         if n_pending == 0:
             break
-        _draw_items(items, tree, settings, n_drawn, state)
-        _grow(items, tree, settings, pending, votes, state)
-        n_left = n_trees - t - 1
-        if n_left <= t and t % _EVERY == 0:
-            n_pending = _settle(votes, n_left, pending)
-    for k in range(n):
-        if wanted[here[k]]:
-            labels[here[k]] = np.argmax(votes[k])
+        _draw_items(items, tree, settings, n_drawn, draws)
+        _grow(items, tree, settings, sure, pending, votes, picks)
+        for i in range(here.size):
+            n_open[i] -= not (sure[i] and tree.weights[i] > 0.0)
+        if t % _EVERY == 0:
+            n_pending = _settle(votes, n_open, pending)
+    for k in range(here.size):
+        progress.votes[b, here[k]] = votes[k]
+        progress.n_open[b, here[k]] = n_open[k]
+        progress.pending[b, here[k]] = pending[k]
+
+
+@kernel
+def _foresee(items, tree, settings, n_drawn, sure, draws, votes, n_open):
+    """Add the votes of all trees for sure items that they draw."""
+    if not sure.any():
+        return
+    for _ in range(settings.n_trees):
+        _draw_items(items, tree, settings, n_drawn, draws)
+        for i in range(sure.size):
+            n_open[i] -= sure[i] and tree.weights[i] > 0.0
+    for i in range(sure.size):
+        votes[i, items.classes[i]] += settings.n_trees - n_open[i]
 
 
 @kernel
@@ -198,7 +248,8 @@ def _items_of(ranks, values, classes, n_classes, counts, here, settings):
 @kernel
 def _n_drawn(n_rows, settings):
     """Return the number of rows that a tree draws."""
-    return settings.n_drawn or max(1, int(np.rint(n_rows * settings.share_drawn)))
+    drawn = n_rows * settings.share_drawn
+    return settings.n_drawn or max(1, int(drawn if settings.truncated else np.rint(drawn)))
 
 
 @kernel
@@ -251,37 +302,41 @@ def _draw_items(items, tree, settings, n_drawn, state):
 
 
 @kernel
-def _grow(items, tree, settings, pending, votes, state):
-    """Grow a tree from the drawn items, and add the votes of its leaves for the pending items."""
+def _grow(items, tree, settings, sure, pending, votes, state):
+    """Grow a tree from the drawn items, and add its votes that are not known before.
+
+    With its parts as functions, it takes 1.5 times as long: numba counts references in each call.
+    """
     ranks, classes = items.ranks, items.classes
     weights, drawn, carried, nodes = tree.weights, tree.drawn, tree.carried, tree.nodes
     total, left, features = tree.total, tree.left, tree.features
     bits, words, heads, others = tree.bits, tree.words, tree.heads, tree.others
+    values, rows, spare = items.values, tree.rows, tree.spare
+    n_tried, max_depth, min_split = settings.n_tried, settings.max_depth, settings.min_split
     n_classes, n_features = total.size, features.size
     min_leaf, entropy, logs = settings.min_leaf, settings.entropy, items.logs
+    features[:] = np.arange(n_features)  # so that a tree does not depend on those before it
     n_drawn = n_carried = 0
     for i in range(weights.size):
         is_drawn = weights[i] > 0.0
         drawn[n_drawn] = i
         n_drawn += is_drawn
         carried[n_carried] = i
-        n_carried += not is_drawn and pending[i]
+        n_carried += pending[i] and not (is_drawn and sure[i])
     nodes[0, 0], nodes[0, 1], nodes[0, 2], nodes[0, 3], nodes[0, 4] = 0, n_drawn, 0, n_carried, 0
     n_nodes = 1
     while n_nodes > 0:
         n_nodes -= 1
         begin, end, first, last = nodes[n_nodes, :4]
         depth = nodes[n_nodes, 4]
+        if first == last:
+            continue
         total[:] = 0.0
         n_rows = 0
-        some_pending = last > first
         for p in range(begin, end):
             i = drawn[p]
             total[classes[i]] += weights[i]
-            n_rows += tree.rows[i]
-            some_pending |= pending[i]
-        if not some_pending:
-            continue
+            n_rows += rows[i]
         mass = 0.0
         whole = 0.0  # of squares, or of products with logarithms
         n_present = 0
@@ -292,16 +347,14 @@ def _grow(items, tree, settings, pending, votes, state):
                 whole += logs[int(total[c])] if entropy else total[c] * total[c]
         best_feature = -1
         if not (
-            n_present == 1
-            or depth >= settings.max_depth
-            or n_rows < settings.min_split
-            or n_rows < 2 * min_leaf
+            n_present == 1 or depth >= max_depth or n_rows < min_split or n_rows < 2 * min_leaf
         ):
             best = -np.inf
+            most = 0.0 if entropy else mass  # with one class on each side: no split is better
             below = above = 0
             n_visited = 0
             varies = False
-            while n_visited < n_features and (n_visited < settings.n_tried or not varies):
+            while best < most and n_visited < n_features and (n_visited < n_tried or not varies):
                 pick = n_visited + _below(state, n_features - n_visited)
                 f = features[pick]
                 features[pick] = features[n_visited]
@@ -350,11 +403,10 @@ def _grow(items, tree, settings, pending, votes, state):
                                     rating = sum_left - logs[int(mass_left)]
                                     rating += sum_right - logs[int(mass_right)]
                                 else:
-                                    rating = sum_left / mass_left + sum_right / mass_right
-                                if (
-                                    rating > best
-                                    and items.values[f, r] > items.values[f, previous] + _CLOSE
-                                ):
+                                    rating = sum_left * mass_right
+                                    rating += (sum_right + sum_left) * mass_left
+                                    rating /= mass_left * mass_right
+                                if rating > best and values[f, r] > values[f, previous] + _CLOSE:
                                     best, best_feature, below, above = rating, f, previous, r
                             previous = r
                             i = heads[r]
@@ -362,32 +414,28 @@ def _grow(items, tree, settings, pending, votes, state):
                                 c = classes[i]
                                 weight = weights[i]
                                 inside = left[c]
-                                outside = total[c] - inside
                                 if entropy:
+                                    outside = total[c] - inside
                                     sum_left += logs[int(inside + weight)] - logs[int(inside)]
                                     sum_right += logs[int(outside - weight)] - logs[int(outside)]
                                 else:
                                     sum_left += weight * (2.0 * inside + weight)
-                                    sum_right += weight * (weight - 2.0 * outside)
+                                    sum_right -= 2.0 * weight * total[c]
                                 left[c] = inside + weight
                                 mass_left += weight
-                                rows_left += tree.rows[i]
+                                rows_left += rows[i]
                                 i = others[i]
-                varies |= items.values[f, previous] > items.values[f, least] + _CLOSE
+                varies |= values[f, previous] > values[f, least] + _CLOSE
         if best_feature < 0:  # a leaf
             for c in range(n_classes):
-                share = total[c] / mass
-                if share > 0.0:
-                    for p in range(begin, end):
-                        votes[drawn[p], c] += share
+                if total[c] > 0.0:
+                    share = total[c] / mass
                     for p in range(first, last):
                         votes[carried[p], c] += share
             continue
-        cut = below
-        if last > first:
-            cut = _cut_between(items.values[best_feature], below, above)
-        middle = _partition(ranks[best_feature], cut, drawn, begin, end, tree.spare)
-        center = _partition(ranks[best_feature], cut, carried, first, last, tree.spare)
+        cut = _cut_between(values[best_feature], below, above)
+        middle = _partition(ranks[best_feature], cut, drawn, begin, end, spare)
+        center = _partition(ranks[best_feature], cut, carried, first, last, spare)
         nodes[n_nodes, 0], nodes[n_nodes, 1] = begin, middle
         nodes[n_nodes, 2], nodes[n_nodes, 3], nodes[n_nodes, 4] = first, center, depth + 1
         n_nodes += 1
@@ -429,7 +477,7 @@ def _partition(ranks, cut, items, begin, end, spare):
 
 
 @kernel
-def _settle(votes, n_left, pending):
+def _settle(votes, n_open, pending):
     """Find the items whose label no longer changes; return the number of all others."""
     n_pending = 0
     for i in range(pending.size):
@@ -440,7 +488,7 @@ def _settle(votes, n_left, pending):
                     most, second = votes[i, c], most
                 elif votes[i, c] > second:
                     second = votes[i, c]
-            pending[i] = most - second < n_left + _SLACK
+            pending[i] = most - second < n_open[i] + _SLACK
             n_pending += pending[i]
     return n_pending
 

@@ -53,6 +53,12 @@ def choose_engine(problem: Problem, meta: CoreClustering) -> Any:
     elif not scheme.makes_items:
         engine = batch_engine(estimator, problem.items, scheme.label, problem.classes)
         if meta.keep_models and engine is not None and engine.offer.make_model is None:
+            if meta.engine == "batched":
+                raise ValueError(
+                    f"keep_models=True cannot be used with engine='batched' for "
+                    f"{type(estimator).__name__}, whose compiled code makes no models; use "
+                    "engine='auto' or keep_models=False."
+                )
             engine = None
     if engine is None and meta.engine == "batched":
         raise ValueError(

@@ -11,15 +11,18 @@ from scipy.sparse import issparse
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.utils import check_array
 
 from coreclust._classify.forest import twin_of_forest
+from coreclust._classify.logistic import twin_of_logistic
 from coreclust._classify.parameters import others_are_default
-from coreclust._classify.svm import twin_of_pipeline, twin_of_svc
-from coreclust._sampling.pipelines import PipelineTwin, seed_place, twin_of_steps, usual_steps
+from coreclust._classify.scaled import twin_of_pipeline
+from coreclust._classify.svm import twin_of_svc
+from coreclust._sampling.pipelines import seed_place, twin_of_steps, usual_steps
 from coreclust._utils.frames import is_pandas_frame, is_polars_frame
 from coreclust._utils.validation import encode_labels, is_number, is_whole
 from coreclust.cluster import HierarchicalClustering, KMeans
@@ -45,7 +48,7 @@ def batch_engine(estimator: Any, X: Any, label: str = "drawn", y: Any = None) ->
     native = _twin(estimator)
     methods = ("fit", "fit_predict") if label == "drawn" else ("fit", "fit_predict", "predict")
     offer = offer_of(native, methods)
-    if isinstance(native, PipelineTwin) and (is_pandas_frame(X) or is_polars_frame(X)):
+    if isinstance(estimator, Pipeline) and (is_pandas_frame(X) or is_polars_frame(X)):
         X = _numbers_of(X)
     if offer is None or not (isinstance(X, np.ndarray) or (offer.takes_sparse and issparse(X))):
         return None
@@ -171,6 +174,7 @@ _TWINS: dict[type, Callable[[Any], Any]] = {
     SklearnKMeans: _twin_of_kmeans,
     AgglomerativeClustering: _twin_of_agglomerative,
     GaussianMixture: _twin_of_mixture,
+    LogisticRegression: twin_of_logistic,
     RandomForestClassifier: twin_of_forest,
     SVC: twin_of_svc,
     Pipeline: _twin_of_pipeline,
