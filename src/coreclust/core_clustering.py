@@ -195,6 +195,9 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     [38, 50, 62]
     """
 
+    # Codes and names of clusters to use as the reference; set for single cells.
+    _given_reference: tuple[Any, Any] | None = None
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": "no_validation",
         "alpha": [Interval(Real, 0, 1, closed="both")],

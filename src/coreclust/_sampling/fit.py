@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from coreclust._checkpoint.fingerprint import settings_of
 from coreclust._checkpoint.folder import Checkpoint
@@ -94,7 +95,14 @@ def open_checkpoint(
 def cluster_reference(
     problem: Problem, meta: CoreClustering, entropy: int, engine: Any
 ) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
-    """Cluster the data as given; warn if the resamples of many draws will take long."""
+    """Cluster the data as given; warn if the resamples of many draws will take long.
+
+    A reference that is given is used instead. The estimator is then returned as it is, except for a
+    Pipeline, whose transformers the diagnosis needs.
+    """
+    given, estimator = meta._given_reference, problem.function.estimator
+    if given is not None and not hasattr(estimator, "steps"):
+        return *given, clone(estimator, safe=False)
     begin = time.monotonic()
     try:
         found = problem.reference(entropy)
@@ -109,7 +117,7 @@ def cluster_reference(
             "n_resamples.",
             stacklevel=4,
         )
-    return found
+    return found if given is None else (*given, found[2])
 
 
 def gather_evidence(
