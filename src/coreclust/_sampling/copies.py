@@ -24,9 +24,9 @@ _FIRST = 4  # draws, after which the trial ends if the copies had no effect at a
 _MISSES = 1  # draws in which the copies need not give more clusters
 _FEWEST_RESAMPLES = 50  # below, the trial would take a large part of the fit
 # By how much the adjusted Rand index with the clusters of the data must be lower with copies than
-# without, on average, or how many times as many clusters there must be, if the index is not clearly
-# higher. In single draws, copies may have no effect. Chosen on 25 clusterers and 10 datasets.
-_LOSS, _RATIO, _GAIN, _EQUAL = 0.05, 1.1, 0.1, 0.02
+# without, in two draws (in others copies may have no effect), or how many times as many clusters
+# there must be, if the index is not clearly higher. Chosen on 25 clusterers and 10 datasets.
+_LOSS, _RATIO, _GAIN, _EQUAL = 0.2, 1.1, 0.1, 0.02
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def copies_matter(problem: Problem) -> Trial | None:
     """Return what a trial shows of the harm of copies; None if they do no harm.
 
     Some bootstrap resamples are clustered with their copies and without. Copies do harm if the
-    clusters are on average less similar to those of the data than without copies, and never more
+    clusters are sometimes far less similar to those of the data than without copies, and never more
     similar; or nearly always more numerous than without copies and in the data. An estimator that
     merely depends on the number of rows is not harmed. The trial ends as soon as the answer is no.
     The seeds are fixed, so that other seeds, and the global generators, stay as they are.
@@ -103,11 +103,11 @@ def copies_matter(problem: Problem) -> Trial | None:
     if len(shown) < _DRAWS:
         return None  # the fit itself will tell why
     trial = Trial(*np.median([astuple(one) for one in shown], axis=0).tolist())
-    lost = np.mean([one.agreement_without - one.agreement_with for one in shown])
-    is_worse = _never_better(shown) and lost >= _LOSS
+    lost = np.sort([one.agreement_without - one.agreement_with for one in shown])
+    is_worse = _never_better(shown) and lost[-2] >= _LOSS
     most = max(trial.clusters, trial.clusters_without)
     is_finer = _mostly_finer(shown) and trial.clusters_with >= _RATIO * most
-    return trial if is_worse or (is_finer and lost > -_GAIN) else None
+    return trial if is_worse or (is_finer and np.median(lost) > -_GAIN) else None
 
 
 def _compare(
