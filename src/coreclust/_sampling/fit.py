@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import clone
 
 from coreclust._checkpoint.fingerprint import settings_of
@@ -53,7 +54,8 @@ def choose_engine(problem: Problem, meta: CoreClustering) -> Any:
         engine = dataset_labeler(estimator, problem.items)
     elif not scheme.makes_items:
         engine = batch_engine(estimator, problem.items, scheme.label, problem.classes)
-        if meta.keep_models and engine is not None and engine.offer.make_model is None:
+        without_models = engine is not None and engine.offer.make_model is None
+        if meta.keep_models and (without_models or issparse(problem.items)):
             engine = None
     if engine is None and meta.engine == "batched":
         raise ValueError(

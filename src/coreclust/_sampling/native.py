@@ -120,14 +120,15 @@ def _twin_of_kmeans(estimator: SklearnKMeans) -> KMeans | None:
         estimator.algorithm == "lloyd"
         and not estimator.verbose
         and not callable(estimator.init)
-        and (given_centers or estimator.init == "k-means++")
+        and (given_centers or estimator.init in ("k-means++", "random"))
     )
     if not usual:
         return None
+    one = 10 if isinstance(estimator.init, str) and estimator.init == "random" else 1
     return KMeans(
         estimator.n_clusters,
         init=estimator.init,
-        n_init=1 if estimator.n_init == "auto" or given_centers else estimator.n_init,
+        n_init=1 if given_centers else one if estimator.n_init == "auto" else estimator.n_init,
         max_iter=estimator.max_iter,
         tol=estimator.tol,
     )
