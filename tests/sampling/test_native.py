@@ -4,7 +4,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.cluster import AgglomerativeClustering
+from sklearn.cluster import AgglomerativeClustering, MiniBatchKMeans
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -66,6 +66,7 @@ def test_threads_do_not_change_a_bit(how, blobs):
         SklearnKMeans(3, n_init=4, max_iter=50, tol=1e-3, random_state=3),
         SklearnKMeans(2, init=np.array([[0.0, 0.0], [10.0, 10.0]])),
         SklearnKMeans(3, init="random"),
+        MiniBatchKMeans(3),
         AgglomerativeClustering(3),
         AgglomerativeClustering(3, linkage="complete"),
         AgglomerativeClustering(3, linkage="single", compute_full_tree=True),
