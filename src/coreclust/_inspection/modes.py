@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import silhouette_score
 
@@ -167,10 +166,9 @@ def _landing(
         present = labels[:, b] != ABSENT
         column = labels[present, b].astype(np.int64) - NOISE  # noise is 0
         cluster = reference[present]
-        table = coo_array(
-            (np.ones(column.size, dtype=np.int64), (cluster, column)),
-            shape=(n_clusters, int(column.max(initial=0)) + 1),
-        ).toarray()
+        n_labels = int(column.max(initial=0)) + 1
+        counts = np.bincount(cluster * n_labels + column, minlength=n_clusters * n_labels)
+        table = counts.reshape(n_clusters, n_labels)
         total = table.sum(axis=1)
         seen = total > 0
         main[b, seen] = table[seen].argmax(axis=1) + NOISE
