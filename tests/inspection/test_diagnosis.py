@@ -246,7 +246,7 @@ def test_two_halves_are_found_with_and_without_data(cut):
         assert len(diagnosis.pairs) == 6
         (row,) = diagnosis.pairs[~diagnosis.pairs["shown_two"]].to_dict("records")
         assert {row["cluster_1"], row["cluster_2"]} == set(halves)
-        share = f"they landed together in {100 * row['together']:.0f} % of the resamples"
+        share = f"their cores got the same label in {100 * row['together']:.0f} % of the resamples"
         assert share in diagnosis.sentences[0]
         assert diagnosis.groups.empty
     assert "are no further apart than parts of one group can be" in diagnosis.sentences[0]
@@ -372,7 +372,7 @@ def test_long_findings_are_cut_short():
     cc.ensemble_ = LabelEnsemble(labels)
     sentences = cc.diagnose().sentences
     assert len(sentences) == 4
-    assert sentences[2] == "26 more pairs are not shown to be two."
+    assert sentences[2] == "The same is true of 26 more pairs of clusters."
     assert sentences[3].endswith(" and 6 others.")
     assert all(len(sentence) < 200 for sentence in sentences)
 

@@ -223,7 +223,11 @@ def test_the_resolution_of_cells_from_vectors_or_a_graph():
     ("reference", "use_graph", "said"),
     [
         (None, None, "merge clusters 2 and 6"),
-        ("louvain", None, "Clusters 0 and 9 are not shown to be two: they landed together in"),
+        (
+            "louvain",
+            None,
+            "Clusters 0 and 9 are not shown to be two clusters: their cores got the same",
+        ),
         ("louvain", "connectivities", "split cluster 0;"),
     ],
 )

@@ -374,17 +374,18 @@ def _pair_sentences(fitted: CoreClustering, pairs: dict[str, NDArray[Any]]) -> l
         reasons = []
         if pairs["together"][place] > 0:
             share = percent(pairs["together"][place])
-            reasons.append(f"they landed together in {share} of the resamples")
+            reasons.append(f"their cores got the same label in {share} of the resamples")
         if not np.isnan(pairs["p_value"][place]):
             they = "" if reasons else "they "
             reasons.append(f"{they}are no further apart than parts of one group can be")
         sentences.append(
-            f"Clusters {first} and {second} are not shown to be two: {' and '.join(reasons)}."
+            f"Clusters {first} and {second} are not shown to be two clusters: "
+            f"{' and '.join(reasons)}."
         )
     n_more = order.size - _NAMED_PAIRS
     if n_more > 0:
-        pairs_are = "1 more pair is" if n_more == 1 else f"{n_more:,} more pairs are"
-        sentences.append(f"{pairs_are} not shown to be two.")
+        more = "1 more pair" if n_more == 1 else f"{n_more:,} more pairs"
+        sentences.append(f"The same is true of {more} of clusters.")
     return sentences
 
 
