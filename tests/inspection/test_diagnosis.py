@@ -438,7 +438,7 @@ def test_one_group_cut_in_three_is_flagged():
 
 def test_the_summary_names_the_findings_of_each_cluster(merged, cut):
     assert sum("holds 2 groups" in finding for finding in merged.summary()["finding"]) == 1
-    pairs = quick_diagnosis(cut).pairs
+    pairs, modes = quick_diagnosis(cut).pairs, quick_diagnosis(cut).modes
     doubtful = pairs[~pairs["shown_two"]][["cluster_1", "cluster_2"]].to_numpy().tolist()
     assert doubtful
     jaccard = jaccard_stability(cut.ensemble_, cut.reference_labels_).mean_jaccard
@@ -447,6 +447,8 @@ def test_the_summary_names_the_findings_of_each_cluster(merged, cut):
         expected = [f"not shown apart from {', '.join(map(str, others))}"] if others else []
         if jaccard[cluster] < 0.6:
             expected.append(f"found again only in part: mean Jaccard index {jaccard[cluster]:.2f}")
+        elif split := sum(mode.share for mode in modes if cluster in mode.split):
+            expected.append(f"split in {100 * split:.0f} % of resamples")
         assert finding == "; ".join(expected)
 
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coreclust._inspection.landing import Pairs, common_labels, landed_together, pairs_that_met
 from coreclust._inspection.merge_test import MOST_ITEMS, MergeTest, merge_test
-from coreclust._inspection.modes import Mode, find_modes, mode_sentences
+from coreclust._inspection.modes import Mode, find_modes, mode_sentences, splits_in_words
 from coreclust._inspection.returns import find_returns, return_in_words, return_sentences
 from coreclust._inspection.stable_groups import StableGroup, are_distinct, stable_groups
 from coreclust._utils.compat import number_of_items
@@ -169,13 +169,14 @@ def findings(diagnosis: Diagnosis, names: NDArray[Any]) -> list[str]:
         name: return_in_words(*how) for name, *how in diagnosis.clusters.itertuples(index=False)
     }
     words = []
-    for name in names.tolist():
+    splits = splits_in_words(diagnosis.modes, names.size)
+    for name, split in zip(names.tolist(), splits, strict=True):
         others = [shorten(b if a == name else a) for a, b in ends if name in (a, b)]
         more = f" and {len(others) - _NAMED_PAIRS} more" if len(others) > _NAMED_PAIRS else ""
         apart = f"not shown apart from {', '.join(others[:_NAMED_PAIRS])}{more}" if others else ""
         n_groups = int((diagnosis.groups["cluster"] == name).sum())
         groups = f"holds {n_groups} groups" if n_groups else ""
-        words.append("; ".join(part for part in (apart, groups, found[name]) if part))
+        words.append("; ".join(part for part in (apart, groups, found[name] or split) if part))
     return words
 
 

@@ -92,10 +92,32 @@ def find_modes(fitted: CoreClustering) -> list[Mode]:
     return sorted(modes, key=lambda mode: (-mode.share, not mode.agrees))
 
 
+def splits_in_words(modes: list[Mode], n_clusters: int) -> list[str]:
+    """Return a few words about each cluster that is split, or noise, in some of the solutions."""
+    told, explained = _told(modes)
+    split, lost = np.zeros((2, n_clusters))
+    for mode in told if explained >= _MANY else []:
+        split[list(mode.split)] += mode.share
+        lost[list(mode.lost)] += mode.share
+    return [
+        "; ".join(
+            f"{what} in {percent(share)} of resamples"
+            for what, share in (("split", split[cluster]), ("noise", lost[cluster]))
+            if share
+        )
+        for cluster in range(n_clusters)
+    ]
+
+
+def _told(modes: list[Mode]) -> tuple[list[Mode], float]:
+    """Return the solutions that are not rare, and their share of the resamples."""
+    told = [mode for mode in modes if mode.share >= _RARE]
+    return told, sum(mode.share for mode in told)
+
+
 def mode_sentences(fitted: CoreClustering, modes: list[Mode]) -> list[str]:
     """Return one sentence about the solutions; none if resamples agree with the reference."""
-    told = [mode for mode in modes if mode.share >= _RARE]
-    explained = sum(mode.share for mode in told)
+    told, explained = _told(modes)
     if not modes or (explained >= _MANY and all(mode.agrees for mode in told)):
         return []
     if explained < _MANY:
