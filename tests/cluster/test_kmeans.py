@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from coreclust.cluster import KMeans
+from coreclust.cluster import KMeans, _kmeans
 
 
 @parametrize_with_checks(
@@ -263,3 +263,17 @@ def test_an_empty_cluster_is_not_taken_for_equal_rows():
     init = [[-3.5, -4.7], [-6.2, 6.5], [2, 4.9]]
     with pytest.warns(ConvergenceWarning, match="Only 2 of n_clusters=3 clusters .* max_iter"):
         KMeans(3, init=init, max_iter=1).fit(X)
+
+
+@pytest.mark.parametrize("label_all", [False, True])
+def test_large_data_in_single_precision_is_not_copied(label_all, monkeypatch):
+    X = mixture(0, n=200, d=3, k=4)[0].astype(np.float32)
+    counts = np.random.default_rng(0).integers(3, size=(8, 200)).astype(np.int32)
+    seeds = np.arange(8)
+    copied = KMeans(4, n_init=2)._labeler(X, label_all=label_all)(counts, seeds)
+    monkeypatch.setattr(_kmeans, "_FEW_VALUES", 0)
+    labeler = KMeans(4, n_init=2)._labeler(X, label_all=label_all)
+    assert labeler.X is X
+    batch = labeler(counts, seeds)
+    np.testing.assert_array_equal(batch.labels, copied.labels)
+    np.testing.assert_array_equal(batch.models, copied.models)

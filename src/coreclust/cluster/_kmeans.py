@@ -74,8 +74,8 @@ class KMeans(ClusterMixin, BaseEstimator):
     -----
     A cluster that loses all its items gets the item farthest from its center. If the data has
     fewer distinct rows than clusters, each distinct row is a cluster. Clusters without items are
-    removed, with a warning. Sparse data is not made dense, and data in single precision with 16 or
-    more features is not copied.
+    removed, with a warning. Sparse data is not made dense, and large data in single precision is
+    not copied.
 
     References
     ----------
@@ -218,17 +218,15 @@ class KMeans(ClusterMixin, BaseEstimator):
         )
 
     def _labeler(self, X: Any, *, label_all: bool = False) -> BatchLabeler:
-        settings = self._settings(X.shape[1])
-        if issparse(X) or self._from_random_items():
-            X = X if issparse(X) else _contiguous(X)
+        settings, from_items = self._settings(X.shape[1]), self._from_random_items()
+        X = X if issparse(X) else _contiguous(X)
+        frame = None if issparse(X) or from_items else _wide_frame(X)
+        if frame is not None:  # these kernels compute in double precision, and need no copy
+            return partial(_label_wide, X, frame, label_all, settings)
+        if issparse(X) or from_items or (X.dtype == np.float32 and X.size > _FEW_VALUES):
             nearest = partial(_nearest, X) if label_all else None
-            from_items = self._from_random_items()
             return ResampleLabeler(X, _runner(X), nearest, settings, from_items, not issparse(X))
-        X = _contiguous(X)
-        frame = _wide_frame(X)  # these kernels compute in double precision, and need no copy
-        if frame is None:
-            return partial(_label_resamples, X.astype(np.float64, copy=False), label_all, settings)
-        return partial(_label_wide, X, frame, label_all, settings)
+        return partial(_label_resamples, X.astype(np.float64, copy=False), label_all, settings)
 
     def _dataset_labeler(self, n_features: int) -> DatasetLabeler | None:
         if self._from_random_items():
@@ -276,6 +274,7 @@ def _runner(X: Any) -> Runner:
     return run
 
 
+_FEW_VALUES = 2**20  # of data, up to which a copy in double precision is quicker
 _WIDE_FROM = 16  # features from which on matrix products are faster, see benchmarks/kmeans_grid.py
 
 
