@@ -437,7 +437,8 @@ def test_many_types_of_arrays_give_one_answer(blobs):
         assert answer(fit(KMeans(3), same)) == expected
     generic = answer(fit(KMeans(3), whole, engine="generic"))
     for same in (csr_matrix(whole), csr_array(whole), csr_array(whole).tocoo()):
-        assert answer(fit(KMeans(3), same)) == generic
+        assert answer(fit(KMeans(3), same)) == expected
+        assert answer(fit(KMeans(3), same, engine="generic")) == generic
     single = fit(KMeans(3), whole.astype(np.float32))
     assert_consistent(single, 60)
 

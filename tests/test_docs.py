@@ -110,6 +110,7 @@ def desk(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.filterwarnings("ignore:The set_bad function:PendingDeprecationWarning")  # of scanpy
 @pytest.mark.parametrize("path", of_pages("python"))
 def test_python_runs(path, desk, capsys):
     plt = pytest.importorskip("matplotlib.pyplot")

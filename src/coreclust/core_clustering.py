@@ -99,9 +99,10 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         Whether to keep the model of every resample (of k-means, the centers), for :meth:`predict`.
     engine : {"auto", "batched", "generic"}, default="auto"
         "batched" clusters many resamples in one call of compiled code, for the clusterers of
-        :mod:`coreclust.cluster`, and for scikit-learn's KMeans, AgglomerativeClustering,
-        RandomForestClassifier, SVC and LogisticRegression with their usual parameters. "generic"
-        fits one clone of the estimator per resample. "auto" uses "batched" where it is available.
+        :mod:`coreclust.cluster`, and for scikit-learn's KMeans, MiniBatchKMeans,
+        AgglomerativeClustering, GaussianMixture, RandomForestClassifier, SVC and
+        LogisticRegression with their usual parameters. "generic" fits one clone of the estimator
+        per resample. "auto" uses "batched" where it is available.
     checkpoint : path, default=None
         A folder in which finished resamples are saved, such as ``"run.ccz"``. It is created if it
         does not exist. After an interruption, the same call continues from there and returns the
@@ -194,6 +195,9 @@ class CoreClustering(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     >>> sorted(core.n_items for core in cc.cores_)
     [38, 50, 62]
     """
+
+    # Codes and names of clusters to use as the reference; set for single cells.
+    _given_reference: tuple[Any, Any] | None = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": "no_validation",

@@ -120,6 +120,35 @@ def test_h5ad_for_real(tmp_path):
         read_table(tmp_path / "b.h5ad")
 
 
+@pytest.mark.skipif(find_spec("anndata") is None, reason="anndata is not installed")
+@pytest.mark.parametrize(
+    ("command", "written", "shown"),
+    [
+        ("fit {} -k 3 --resamples 100", "core_clusters.csv", "3 clusters; every item is core"),
+        ("select {} -k 2..3 --nulls 3 --resamples 60", "selection.csv", "3 clusters: "),
+        ("compare {} -k 3 --resamples 60 --algorithms kmeans,hclust", "comparison.csv", "hclust"),
+    ],
+)
+def test_every_command_clusters_the_components_of_cells(
+    command, written, shown, tmp_path, run_command
+):
+    """The matrix X is one cloud; only the components have three groups."""
+    import anndata
+
+    rng = np.random.default_rng(0)
+    components = np.repeat([[0.0, 0.0], [40.0, 0.0], [0.0, 40.0]], 20, axis=0)
+    cells = anndata.AnnData(
+        rng.normal(size=(60, 5)), obsm={"X_pca": components + rng.normal(size=(60, 2))}
+    )
+    path = tmp_path / "cells.h5ad"
+    cells.write_h5ad(path)
+    code, out, error = run_command(f"{command.format(path)} --out {tmp_path / 'found'} --no-plots")
+    assert code == 0, error
+    assert shown in out
+    assert "obsm['X_pca'] is clustered" in error
+    assert (tmp_path / "found" / written).exists()
+
+
 def test_numbers_as_ids_and_classes_keep_all_their_digits(tmp_path):
     path = tmp_path / "data.parquet"
     frame = pd.DataFrame({"id": [1234567, 1234568, 7], "x": [1.0, 2, 3], "c": [0.1, 0.25, 1e9]})

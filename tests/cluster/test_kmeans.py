@@ -7,6 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import (
     check_sample_weight_equivalence_on_dense_data,
+    check_sample_weight_equivalence_on_sparse_data,
     parametrize_with_checks,
 )
 
@@ -16,7 +17,8 @@ from coreclust.cluster import KMeans, _lloyd
 @parametrize_with_checks(
     [KMeans(3)],
     expected_failed_checks=lambda _: {
-        "check_sample_weight_equivalence_on_dense_data": "shuffles the rows, see the next test"
+        f"check_sample_weight_equivalence_on_{kind}_data": "shuffles the rows, see the next test"
+        for kind in ("dense", "sparse")
     },
 )
 def test_scikit_learn_check(estimator, check):
@@ -32,6 +34,7 @@ def test_scikit_learns_check_of_weights_fails_by_its_shuffle_alone():
     labels, shuffled = (KMeans(3, random_state=0).fit(Z).predict(X) for Z in (X, X[order]))
     assert adjusted_rand_score(labels, shuffled) < 1
     check_sample_weight_equivalence_on_dense_data("KMeans", KMeans(3, init=X[:3]))
+    check_sample_weight_equivalence_on_sparse_data("KMeans", KMeans(3, init=X[:3]))
 
 
 def mixture(seed, n=None, d=None, k=None):
@@ -257,7 +260,7 @@ def test_tolerance_stops_early():
     [
         ({"n_clusters": 5}, np.zeros((3, 2)), "n_clusters=5 must not exceed .* n_samples=3"),
         ({"n_clusters": 0}, np.zeros((3, 2)), "'n_clusters' parameter"),
-        ({"n_clusters": 2, "init": "random"}, np.zeros((3, 2)), "'init' parameter"),
+        ({"n_clusters": 2, "init": "first"}, np.zeros((3, 2)), "'init' parameter"),
         (
             {"n_clusters": 2, "init": [[1.0, 2.0]]},
             np.zeros((3, 2)),
@@ -288,3 +291,17 @@ def test_an_empty_cluster_is_not_taken_for_equal_rows():
     init = [[-3.5, -4.7], [-6.2, 6.5], [2, 4.9]]
     with pytest.warns(ConvergenceWarning, match="Only 2 of n_clusters=3 clusters .* max_iter"):
         KMeans(3, init=init, max_iter=1).fit(X)
+
+
+@pytest.mark.parametrize("label_all", [False, True])
+def test_data_in_single_precision_is_not_copied(label_all):
+    X = mixture(0, n=200, d=3, k=4)[0].astype(np.float32)
+    counts = np.random.default_rng(0).integers(3, size=(8, 200)).astype(np.int32)
+    seeds = np.arange(8)
+    double = X.astype(np.float64)
+    copied = KMeans(4, n_init=2)._labeler(double, label_all=label_all)(counts, seeds)
+    labeler = KMeans(4, n_init=2)._labeler(X, label_all=label_all)
+    assert labeler.args[0] is X
+    batch = labeler(counts, seeds)
+    np.testing.assert_array_equal(batch.labels, copied.labels)
+    np.testing.assert_array_equal(batch.models, copied.models)

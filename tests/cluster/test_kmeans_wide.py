@@ -114,10 +114,24 @@ def test_fewer_distinct_items_than_clusters():
         np.testing.assert_array_equal(batched.cooccurrence_matrix(), generic.cooccurrence_matrix())
 
 
-@pytest.mark.parametrize("n_features", [7, 60])
-def test_single_precision_data_is_not_copied(n_features):
-    X = overlapping(np.random.default_rng(0), 50, n_features, 3).astype(np.float32)
-    assert KMeans(3)._labeler(X).args[0] is X
+@pytest.mark.parametrize("init", ["k-means++", "random"])
+def test_single_precision_data_is_not_copied(init, monkeypatch):
+    X = overlapping(np.random.default_rng(0), 50, 60, 3).astype(np.float32)
+    if init == "k-means++":
+        assert KMeans(3)._labeler(X).args[0] is X
+        assert KMeans(3)._labeler(X[:, :7].copy()).args[0].dtype == np.float32
+    seen, best_of_runs = [], _lloyd_wide.best_of_runs
+
+    def spy(data, *others):
+        seen.append(data)
+        return best_of_runs(data, *others)
+
+    monkeypatch.setattr(_lloyd_wide, "best_of_runs", spy)
+    single = KMeans(3, init=init, n_init=2, random_state=0).fit(X)
+    assert all(np.shares_memory(data, X) for data in seen)
+    assert len(seen) == (1 if init == "k-means++" else 2)
+    double = KMeans(3, init=init, n_init=2, random_state=0).fit(X.astype(np.float64))
+    np.testing.assert_array_equal(single.labels_, double.labels_)
 
 
 def test_datasets_are_labeled_as_by_fit():

@@ -18,7 +18,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coreclust import CoreClustering
+from coreclust._sampling.parallel import in_parallel
 from coreclust._utils.constants import ABSENT
+from coreclust._utils.seeds import ESTIMATOR, draw_random_states, seeds_of
 from coreclust.cluster import Leiden, _leiden, _neighbors
 from coreclust.resampling import Subsample
 
@@ -167,6 +169,46 @@ def test_processes_and_threads_give_the_same_labels():
     with joblib.parallel_config(backend="threading", n_jobs=4):
         threads = CoreClustering(Leiden(), n_resamples=20, random_state=0).fit(X)
     assert alone.ensemble_ == threads.ensemble_
+
+
+def are_mapped(graph, lists):
+    arrays = (*graph.edges, lists.items, lists.neighbors, lists.distances)
+    return [isinstance(array, np.memmap) for array in arrays]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:joblib")  # a worker that stopped
+def test_processes_share_the_neighbors_and_the_graph():
+    """Arrays of more than a megabyte are mapped, so that each is in memory once."""
+    n_items, n_listed = 60_000, 40
+    lists = _neighbors.NeighborLists(
+        np.zeros((n_items, 3)),
+        np.zeros((n_items, n_listed), dtype=np.int32),
+        np.zeros((n_items, n_listed)),
+    )
+    edges = _neighbors.Edges(*(np.zeros(10**6, dtype) for dtype in (np.int32, np.int32, float)))
+    graph = _leiden._PartOfGraph(edges)
+    tasks = [(graph, lists)] * 2
+    for mapped in in_parallel(are_mapped, iter(tasks), 2, threads=False):
+        assert mapped == [True] * 6
+
+
+def test_with_enough_neighbors_the_labels_are_those_of_a_new_search(monkeypatch):
+    """Each resample takes its neighbors from the lists, and has the labels of a fit of its own."""
+    X = cells(500)
+    for share in (0.5, 0.8):
+        with monkeypatch.context() as patch:
+            patch.setattr(_leiden, "_LISTED", 6)
+            cc = CoreClustering(
+                Leiden(), alpha=0.9, resampling=Subsample(share), n_resamples=10, random_state=0
+            ).fit(X)
+        assert cc.engine_ == "batched"
+        labels = cc.ensemble_.labels
+        for resample in range(10):
+            drawn = np.flatnonzero(labels[:, resample] != cc.ensemble_.ABSENT)
+            n_neighbors = Leiden()._parameters_for(share)["n_neighbors"]
+            seed = draw_random_states(seeds_of(0, resample, ESTIMATOR), 1)[0]
+            new = Leiden(n_neighbors, random_state=seed).fit_predict(X[drawn])
+            assert adjusted_rand_score(new, labels[drawn, resample]) == 1.0
 
 
 def test_the_neighbors_are_searched_for_once(monkeypatch):

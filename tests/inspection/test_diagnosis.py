@@ -246,7 +246,7 @@ def test_two_halves_are_found_with_and_without_data(cut):
         assert len(diagnosis.pairs) == 6
         (row,) = diagnosis.pairs[~diagnosis.pairs["shown_two"]].to_dict("records")
         assert {row["cluster_1"], row["cluster_2"]} == set(halves)
-        share = f"they landed together in {100 * row['together']:.0f} % of the resamples"
+        share = f"their cores got the same label in {100 * row['together']:.0f} % of the resamples"
         assert share in diagnosis.sentences[0]
         assert diagnosis.groups.empty
     assert "are no further apart than parts of one group can be" in diagnosis.sentences[0]
@@ -372,7 +372,7 @@ def test_long_findings_are_cut_short():
     cc.ensemble_ = LabelEnsemble(labels)
     sentences = cc.diagnose().sentences
     assert len(sentences) == 4
-    assert sentences[2] == "26 more pairs are not shown to be two."
+    assert sentences[2] == "The same is true of 26 more pairs of clusters."
     assert sentences[3].endswith(" and 6 others.")
     assert all(len(sentence) < 200 for sentence in sentences)
 
@@ -438,7 +438,7 @@ def test_one_group_cut_in_three_is_flagged():
 
 def test_the_summary_names_the_findings_of_each_cluster(merged, cut):
     assert sum("holds 2 groups" in finding for finding in merged.summary()["finding"]) == 1
-    pairs = quick_diagnosis(cut).pairs
+    pairs, modes = quick_diagnosis(cut).pairs, quick_diagnosis(cut).modes
     doubtful = pairs[~pairs["shown_two"]][["cluster_1", "cluster_2"]].to_numpy().tolist()
     assert doubtful
     jaccard = jaccard_stability(cut.ensemble_, cut.reference_labels_).mean_jaccard
@@ -447,6 +447,8 @@ def test_the_summary_names_the_findings_of_each_cluster(merged, cut):
         expected = [f"not shown apart from {', '.join(map(str, others))}"] if others else []
         if jaccard[cluster] < 0.6:
             expected.append(f"found again only in part: mean Jaccard index {jaccard[cluster]:.2f}")
+        elif split := sum(mode.share for mode in modes if cluster in mode.split):
+            expected.append(f"split in {100 * split:.0f} % of resamples")
         assert finding == "; ".join(expected)
 
 

@@ -19,6 +19,7 @@ from coreclust._inspection.modes import (
     _some_of_each,
     find_modes,
     mode_sentences,
+    splits_in_words,
 )
 from coreclust._inspection.verdict import verdict
 from coreclust.resampling import KnownDistribution
@@ -63,6 +64,29 @@ def test_planted_solutions_are_found_and_named(seed):
         f"{round(100 * second.share)} % merge clusters a and b and split cluster c."
     )
     assert said in cc.diagnose().sentences
+
+
+def test_the_summary_names_the_cluster_that_is_split():
+    """It never meets another cluster, and is found again well enough: only the modes show it."""
+    part = np.where(np.arange(120) >= 112, 3, np.where(np.arange(120) >= 104, 4, REFERENCE))
+    summary = fitted_with(planted([REFERENCE, part], [60, 40])).summary()
+    assert summary["finding"].tolist() == ["", "", "split in 40 % of resamples"]
+
+
+def test_splits_in_a_few_words():
+    modes = [
+        Mode(0.5, (), (), ()),
+        Mode(0.2, ((0, 1),), (2,), ()),
+        Mode(0.1, (), (1, 2), (3,)),
+        Mode(0.04, (), (0,), ()),  # too rare
+    ]
+    assert splits_in_words(modes, 4) == [
+        "",
+        "split in 10 % of resamples",
+        "split in 30 % of resamples",
+        "noise in 10 % of resamples",
+    ]
+    assert splits_in_words(modes[1:], 4) == [""] * 4  # the others differ in many ways
 
 
 def test_one_solution_is_not_mentioned():

@@ -8,11 +8,14 @@ import pytest
 from sklearn.cluster import (
     DBSCAN,
     HDBSCAN,
+    AffinityPropagation,
     AgglomerativeClustering,
     Birch,
     BisectingKMeans,
     KMeans,
+    MeanShift,
     MiniBatchKMeans,
+    SpectralClustering,
 )
 from sklearn.datasets import load_iris, make_blobs, make_moons
 from sklearn.mixture import GaussianMixture
@@ -64,9 +67,11 @@ def test_hdbscan_without_copies_keeps_nearly_every_item(estimator):
     assert CoreClustering(estimator, **how).fit(far_blobs()).core_sample_indices_.size > 380
 
 
-def test_the_hdbscan_package_warns():
+@pytest.mark.parametrize("n_blobs", [2, 4])
+def test_the_hdbscan_package_warns(n_blobs):
     hdbscan = pytest.importorskip("hdbscan", reason="the package hdbscan is not installed")
     X = make_blobs(400, centers=4, cluster_std=2.0, random_state=1)[0]
+    X = X if n_blobs == 4 else far_blobs()
     for estimator in (hdbscan.HDBSCAN(), lambda Z: hdbscan.HDBSCAN().fit_predict(Z)):
         with pytest.warns(UserWarning, match=SAID):
             CoreClustering(estimator, **settings()).fit(X)
@@ -101,7 +106,7 @@ DATA = {
         GaussianMixture(4),
         AgglomerativeClustering(4),
         AgglomerativeClustering(3, linkage="single"),
-        Birch(n_clusters=4),
+        Birch(threshold=0.1, n_clusters=4),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
@@ -109,9 +114,54 @@ def test_clusterers_that_only_vary_do_not_warn(estimator, X):
     assert copies.copies_matter(problem_of(estimator, X)) is None
 
 
-def test_a_minimum_number_of_neighbors_counts_copies():
-    X = make_blobs(60, centers=3, cluster_std=1.5, random_state=3)[0]
-    assert copies.copies_matter(problem_of(DBSCAN(eps=0.5), X)) < 0.5
+def in_hdbscan(Z):
+    return HDBSCAN(min_cluster_size=10, copy=True).fit_predict(Z)
+
+
+def in_a_graph(Z, random_state=None):
+    return Leiden(random_state=random_state).fit_predict(Z)
+
+
+@pytest.mark.parametrize("X", DATA.values(), ids=DATA)
+def test_a_graph_of_neighbors_has_more_communities_with_copies(X):
+    pytest.importorskip("igraph", reason="the extra graph is not installed")
+    found = copies.copies_matter(problem_of(in_a_graph, X))
+    assert found.clusters_with >= 1.1 * max(found.clusters, found.clusters_without)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name", "harmed"),
+    [
+        (in_a_callable, "far", True),
+        (in_a_callable, "overlapping", True),
+        (in_a_callable, "moons", True),
+        (in_a_callable, "uniform", True),
+        (in_hdbscan, "moons", True),
+        (in_hdbscan, "overlapping", False),
+        (AffinityPropagation(random_state=0), "moons", False),
+        # These depend on the number of rows: without the copies there are too few.
+        (AgglomerativeClustering(None, distance_threshold=6.0), "overlapping", False),
+        (AgglomerativeClustering(None, distance_threshold=6.0), "iris", False),
+        (DBSCAN(eps=0.6), "overlapping", False),
+        (DBSCAN(eps=0.2), "moons", False),
+        (MeanShift(bandwidth=1.5), "overlapping", False),
+        (SpectralClustering(3, gamma=1.0, random_state=0), "iris", False),
+    ],
+)
+def test_clusterers_are_harmed_where_copies_make_clusters(estimator, name, harmed):
+    found = copies.copies_matter(problem_of(estimator, DATA[name]))
+    assert (found is not None) == harmed
+    if harmed:
+        assert (
+            found.agreement_with <= found.agreement_without - 0.1
+            or found.clusters_with > found.clusters_without
+        )
+
+
+def test_the_warning_tells_what_the_trial_showed():
+    with pytest.warns(UserWarning, match=SAID) as caught:
+        CoreClustering(in_a_callable, **settings()).fit(far_blobs())
+    assert "clusters with the copies, 2 without, and 2 in the data" in str(caught[0].message)
 
 
 def test_the_trial_leaves_seeds_and_results_alone(monkeypatch):
@@ -163,5 +213,5 @@ def test_the_trial_is_bounded_and_an_error_in_it_is_not_raised():
     X = np.random.default_rng(0).normal(size=(5000, 2))
     assert copies.copies_matter(problem_of(count, X)) is None
     assert max(sizes) <= 400
-    assert len(sizes) == 8
+    assert len(sizes) == 9  # the data, and four resamples in which nothing changes
     assert copies.copies_matter(problem_of(broken, X)) is None

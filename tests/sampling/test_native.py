@@ -4,7 +4,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.cluster import AgglomerativeClustering
+from sklearn.cluster import AgglomerativeClustering, MiniBatchKMeans
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -65,6 +65,8 @@ def test_threads_do_not_change_a_bit(how, blobs):
         SklearnKMeans(3),
         SklearnKMeans(3, n_init=4, max_iter=50, tol=1e-3, random_state=3),
         SklearnKMeans(2, init=np.array([[0.0, 0.0], [10.0, 10.0]])),
+        SklearnKMeans(3, init="random"),
+        MiniBatchKMeans(3),
         AgglomerativeClustering(3),
         AgglomerativeClustering(3, linkage="complete"),
         AgglomerativeClustering(3, linkage="single", compute_full_tree=True),
@@ -87,7 +89,6 @@ class Mine(SklearnKMeans):
     "estimator",
     [
         SklearnKMeans(3, algorithm="elkan"),
-        SklearnKMeans(3, init="random", n_init=1),
         SklearnKMeans(3, init=lambda X, k, random_state: X[:k], n_init=1),
         Mine(3),
         AgglomerativeClustering(None, distance_threshold=5.0),
@@ -100,8 +101,10 @@ def test_anything_unusual_takes_the_generic_path(estimator, blobs):
     assert fit(estimator, blobs, n_resamples=30).engine_ == "generic"
 
 
-def test_sparse_data_takes_the_generic_path(blobs):
-    assert fit(SklearnKMeans(3), csr_array(blobs), n_resamples=30).engine_ == "generic"
+def test_sparse_data_takes_the_compiled_path_of_k_means_only(blobs):
+    sparse = csr_array(blobs)
+    assert fit(SklearnKMeans(3), sparse, n_resamples=30).engine_ == "batched"
+    assert fit(Mine(3), sparse, n_resamples=30).engine_ == "generic"
 
 
 def test_precomputed_distances(blobs):

@@ -1,4 +1,5 @@
 import contextlib
+import io
 import os
 import re
 import signal
@@ -19,6 +20,7 @@ from coreclust._sampling.function import ClusteringFunction
 from coreclust._sampling.native import BatchEngine
 from coreclust._sampling.problem import Problem
 from coreclust._sampling.runner import TRIES, label_resamples, report_dropped
+from coreclust._utils import progress
 from coreclust._utils.seeds import draw_entropy, seeds_of
 from coreclust.cluster._native import Batch, NativeOffer
 from coreclust.resampling import Bootstrap
@@ -180,32 +182,50 @@ def test_progress_is_shown_only_when_asked_for(blobs, capfd):
     assert capfd.readouterr().err == ""
     CoreClustering(Slow(), n_resamples=40, verbose=1).fit(blobs)
     lines = capfd.readouterr().err.splitlines()
-    assert re.fullmatch(r"coreclust: \d+/40 resamples, 0:0\d left", lines[0])
-    assert lines[-1].startswith("coreclust: 40/40 resamples")
+    assert re.fullmatch(r"coreclust: \d+/40 resamples(, 0:0\d left)?", lines[0])
+    assert lines[-1] == "coreclust: 40/40 resamples, 0:00 left"
 
 
-def test_progress_on_a_terminal(monkeypatch):
-    import io
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
 
-    from coreclust._utils import progress
 
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    terminal, now = Terminal(), [100.0]
-    monkeypatch.setattr(progress.sys, "stderr", terminal)
+def shown_at(moments, monkeypatch, terminal=None, **how):
+    """What a progress bar of 100 steps shows if it is updated at these moments."""
+    stream, now = terminal or io.StringIO(), [100.0]
+    monkeypatch.setattr(progress.sys, "stderr", stream)
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    bar = progress.Progress(100, "resamples", enabled=True)
-    for done, moment in [(1, 100.1), (10, 110.0), (50, 4100.0)]:
+    bar = progress.Progress(100, "resamples", enabled=True, **how)
+    for done, moment in moments:
         now[0] = moment
         bar.update(done)
     bar.close()
-    shown = terminal.getvalue()
+    return stream.getvalue()
+
+
+def test_progress_on_a_terminal(monkeypatch):
+    moments = [(1, 100.1), (10, 109.1), (50, 4109.1), (100, 4110.0)]
+    shown = shown_at(moments, monkeypatch, Terminal())
     assert "1/100" not in shown.split("\r")[0]
     assert "[###...........................] 10/100 resamples, 1:30 left" in shown
-    assert "[###############...............] 50/100 resamples, 1:06:40 left" in shown
+    assert "[###############...............] 50/100 resamples, 1:08:11 left" in shown
+    assert "] 100/100 resamples, 0:00 left" in shown
     assert shown.endswith("\n")
+
+
+@pytest.mark.parametrize("done_before", [0, 5])
+def test_compilation_does_not_count_into_the_time_left(done_before, monkeypatch):
+    """The first ten steps take 40 seconds, which are mostly compilation; the others one second."""
+    n = done_before
+    moments = [(n + 10, 140.0), (n + 20, 140.1), (n + 30, 142.0), (100, 150.0)]
+    shown = shown_at(moments, monkeypatch, done_before=done_before).splitlines()
+    assert shown == [
+        f"coreclust: {n + 10}/100 resamples",
+        f"coreclust: {n + 20}/100 resamples",  # from another thread, which had to wait as well
+        f"coreclust: {n + 30}/100 resamples, 0:0{(70 - n) // 10} left",
+        "coreclust: 100/100 resamples, 0:00 left",
+    ]
 
 
 SCRIPT = textwrap.dedent(

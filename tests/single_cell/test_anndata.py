@@ -9,6 +9,9 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
 
 from coreclust import CoreClustering
 from coreclust.cluster import KMeans, TrimmedKMeans
@@ -220,7 +223,11 @@ def test_the_resolution_of_cells_from_vectors_or_a_graph():
     ("reference", "use_graph", "said"),
     [
         (None, None, "merge clusters 2 and 6"),
-        ("louvain", None, "Clusters 0 and 9 are not shown to be two: they landed together in"),
+        (
+            "louvain",
+            None,
+            "Clusters 0 and 9 are not shown to be two clusters: their cores got the same",
+        ),
         ("louvain", "connectivities", "split cluster 0;"),
     ],
 )
@@ -255,3 +262,28 @@ def test_the_settings_of_older_files_are_arrays_of_one_number(cells):
     adata.uns["louvain"] = {"params": {"resolution": np.array([0.7]), "n_iterations": None}}
     cc = core_clustering(adata, reference="louvain", n_resamples=50, random_state=0)
     assert (cc.estimator.resolution, cc.estimator.n_iterations) == (0.7, Leiden().n_iterations)
+
+
+@pytest.mark.filterwarnings("ignore:::anndata")
+def test_only_the_resamples_are_clustered_if_a_reference_is_given(monkeypatch):
+    adata, groups = simple_cells()
+    adata.obs["type"] = np.array(["T", "B", "NK"])[groups]
+    sizes, fit = [], Leiden.fit
+
+    def count(self, X, y=None, sample_weight=None):
+        sizes.append(X.shape[0])
+        return fit(self, X, y, sample_weight)
+
+    monkeypatch.setattr(Leiden, "fit", count)
+    how = {"reference": "type", "n_resamples": 9, "engine": "generic", "random_state": 0}
+    with pytest.warns(UserWarning, match="Use at least") as caught:
+        cc = core_clustering(adata, Leiden(), **how)
+    assert sizes == [45] * 9
+    assert len(caught) == 1
+    assert (
+        cc.fit(adata.obsm["X_pca"]).n_clusters_
+        == Leiden().fit(adata.obsm["X_pca"]).labels_.max() + 1
+    )
+    again = core_clustering(adata, make_pipeline(StandardScaler(), KMeans(4)), **how)
+    assert again.cluster_names_.tolist() == ["B", "NK", "T"]
+    check_is_fitted(again.estimator_[:-1])  # which the diagnosis needs

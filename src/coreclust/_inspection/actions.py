@@ -99,7 +99,7 @@ def _merge(fitted: CoreClustering, diagnosis: Diagnosis) -> list[Action]:
         actions.append(
             Action(
                 f"Merge clusters {_listed(fitted, group)}, or fit again with "
-                f"{_fewer(len(group) - 1)}: their cores landed together in {how} of the "
+                f"{_fewer(len(group) - 1)}: their cores got the same label in {how} of the "
                 "resamples.",
                 group,
             )

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coreclust._inspection.landing import Pairs, common_labels, landed_together, pairs_that_met
 from coreclust._inspection.merge_test import MOST_ITEMS, MergeTest, merge_test
-from coreclust._inspection.modes import Mode, find_modes, mode_sentences
+from coreclust._inspection.modes import Mode, find_modes, mode_sentences, splits_in_words
 from coreclust._inspection.returns import find_returns, return_in_words, return_sentences
 from coreclust._inspection.stable_groups import StableGroup, are_distinct, stable_groups
 from coreclust._utils.compat import number_of_items
@@ -169,13 +169,14 @@ def findings(diagnosis: Diagnosis, names: NDArray[Any]) -> list[str]:
         name: return_in_words(*how) for name, *how in diagnosis.clusters.itertuples(index=False)
     }
     words = []
-    for name in names.tolist():
+    splits = splits_in_words(diagnosis.modes, names.size)
+    for name, split in zip(names.tolist(), splits, strict=True):
         others = [shorten(b if a == name else a) for a, b in ends if name in (a, b)]
         more = f" and {len(others) - _NAMED_PAIRS} more" if len(others) > _NAMED_PAIRS else ""
         apart = f"not shown apart from {', '.join(others[:_NAMED_PAIRS])}{more}" if others else ""
         n_groups = int((diagnosis.groups["cluster"] == name).sum())
         groups = f"holds {n_groups} groups" if n_groups else ""
-        words.append("; ".join(part for part in (apart, groups, found[name]) if part))
+        words.append("; ".join(part for part in (apart, groups, found[name] or split) if part))
     return words
 
 
@@ -374,17 +375,18 @@ def _pair_sentences(fitted: CoreClustering, pairs: dict[str, NDArray[Any]]) -> l
         reasons = []
         if pairs["together"][place] > 0:
             share = percent(pairs["together"][place])
-            reasons.append(f"they landed together in {share} of the resamples")
+            reasons.append(f"their cores got the same label in {share} of the resamples")
         if not np.isnan(pairs["p_value"][place]):
             they = "" if reasons else "they "
             reasons.append(f"{they}are no further apart than parts of one group can be")
         sentences.append(
-            f"Clusters {first} and {second} are not shown to be two: {' and '.join(reasons)}."
+            f"Clusters {first} and {second} are not shown to be two clusters: "
+            f"{' and '.join(reasons)}."
         )
     n_more = order.size - _NAMED_PAIRS
     if n_more > 0:
-        pairs_are = "1 more pair is" if n_more == 1 else f"{n_more:,} more pairs are"
-        sentences.append(f"{pairs_are} not shown to be two.")
+        more = "1 more pair" if n_more == 1 else f"{n_more:,} more pairs"
+        sentences.append(f"The same is true of {more} of clusters.")
     return sentences
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import silhouette_score
 
@@ -93,10 +92,32 @@ def find_modes(fitted: CoreClustering) -> list[Mode]:
     return sorted(modes, key=lambda mode: (-mode.share, not mode.agrees))
 
 
+def splits_in_words(modes: list[Mode], n_clusters: int) -> list[str]:
+    """Return a few words about each cluster that is split, or noise, in some of the solutions."""
+    told, explained = _told(modes)
+    split, lost = np.zeros((2, n_clusters))
+    for mode in told if explained >= _MANY else []:
+        split[list(mode.split)] += mode.share
+        lost[list(mode.lost)] += mode.share
+    return [
+        "; ".join(
+            f"{what} in {percent(share)} of resamples"
+            for what, share in (("split", split[cluster]), ("noise", lost[cluster]))
+            if share
+        )
+        for cluster in range(n_clusters)
+    ]
+
+
+def _told(modes: list[Mode]) -> tuple[list[Mode], float]:
+    """Return the solutions that are not rare, and their share of the resamples."""
+    told = [mode for mode in modes if mode.share >= _RARE]
+    return told, sum(mode.share for mode in told)
+
+
 def mode_sentences(fitted: CoreClustering, modes: list[Mode]) -> list[str]:
     """Return one sentence about the solutions; none if resamples agree with the reference."""
-    told = [mode for mode in modes if mode.share >= _RARE]
-    explained = sum(mode.share for mode in told)
+    told, explained = _told(modes)
     if not modes or (explained >= _MANY and all(mode.agrees for mode in told)):
         return []
     if explained < _MANY:
@@ -167,10 +188,9 @@ def _landing(
         present = labels[:, b] != ABSENT
         column = labels[present, b].astype(np.int64) - NOISE  # noise is 0
         cluster = reference[present]
-        table = coo_array(
-            (np.ones(column.size, dtype=np.int64), (cluster, column)),
-            shape=(n_clusters, int(column.max(initial=0)) + 1),
-        ).toarray()
+        n_labels = int(column.max(initial=0)) + 1
+        counts = np.bincount(cluster * n_labels + column, minlength=n_clusters * n_labels)
+        table = counts.reshape(n_clusters, n_labels)
         total = table.sum(axis=1)
         seen = total > 0
         main[b, seen] = table[seen].argmax(axis=1) + NOISE

@@ -6,7 +6,7 @@ import contextlib
 import random
 import warnings
 from collections.abc import Iterator
-from itertools import combinations
+from dataclasses import astuple, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,33 @@ from coreclust._sampling.threads import one_thread
 from coreclust._utils.seeds import draw_random_states, seeds_of
 
 _MOST_ITEMS = 400  # of the data, that the trial uses
-_DRAWS = 4
+_DRAWS = 8
+_FIRST = 4  # draws, after which the trial ends if the copies had no effect at all
+_MISSES = 1  # draws in which the copies need not give more clusters
 _FEWEST_RESAMPLES = 50  # below, the trial would take a large part of the fit
-# The adjusted Rand index of clusters with and without copies must be lower than that of two
-# resamples by this much. The smaller number counts if copies always give more clusters, or always
-# fewer, because then it is not the noise of a clusterer that finds different solutions.
-_MARGIN, _MARGIN_IF_BIASED = 0.25, 0.1
+# By how much the adjusted Rand index with the clusters of the data must be lower with copies than
+# without, in two draws (in others copies may have no effect), or how many times as many clusters
+# there must be, if the index is not clearly higher. Chosen on 25 clusterers and 10 datasets.
+_LOSS, _RATIO, _GAIN, _EQUAL = 0.2, 1.1, 0.1, 0.02
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Medians over some bootstrap resamples, with the copies of items and without.
+
+    Attributes
+    ----------
+    clusters, clusters_with, clusters_without : float
+        The numbers of clusters of the data, and of resamples with copies and without.
+    agreement_with, agreement_without : float
+        The adjusted Rand index with the clusters of the data.
+    """
+
+    clusters: float
+    clusters_with: float
+    clusters_without: float
+    agreement_with: float
+    agreement_without: float
 
 
 def warn_of_copies(problem: Problem, n_resamples: int) -> None:
@@ -42,56 +63,90 @@ def warn_of_copies(problem: Problem, n_resamples: int) -> None:
         or _is_safe(problem)
     ):
         return
-    agreement = copies_matter(problem)
-    if agreement is None:
+    found = copies_matter(problem)
+    if found is None:
         return
     estimator = problem.function.estimator
     name = getattr(estimator, "__name__", None) or type(last_step(estimator)).__name__
     warnings.warn(
         f"{name} finds other clusters if rows are repeated, as in bootstrap resamples: in a trial, "
-        f"the adjusted Rand index with and without the copies was {agreement:.2f}. Its cores may "
-        "be too small; use resampling=Subsample() or SmoothedBootstrap(), which draw no copies.",
+        f"there were {found.clusters_with:.0f} clusters with the copies, "
+        f"{found.clusters_without:.0f} without, and {found.clusters:.0f} in the data (adjusted "
+        f"Rand index with the latter: {found.agreement_with:.2f} with copies, "
+        f"{found.agreement_without:.2f} without). Its cores may be too small; use "
+        "resampling=Subsample() or SmoothedBootstrap(), which draw no copies.",
         stacklevel=5,
     )
 
 
-def copies_matter(problem: Problem) -> float | None:
-    """Return how similar clusters with and without copies are; None if copies do not matter.
+def copies_matter(problem: Problem) -> Trial | None:
+    """Return what a trial shows of the harm of copies; None if they do no harm.
 
-    Some bootstrap resamples are clustered with their copies and without. Copies matter if these
-    clusters differ more than those of two resamples without copies. The seeds are fixed, so that
-    other seeds, and the global generators, stay as they are.
+    Some bootstrap resamples are clustered with their copies and without. Copies do harm if the
+    clusters are sometimes far less similar to those of the data than without copies, and never more
+    similar; or nearly always more numerous than without copies and in the data. An estimator that
+    merely depends on the number of rows is not harmed. The trial ends as soon as the answer is no.
+    The seeds are fixed, so that other seeds, and the global generators, stay as they are.
     """
     rng = np.random.default_rng(seeds_of(0))
     n_items = min(problem.n_items, _MOST_ITEMS)
     some = np.sort(rng.permutation(problem.n_items)[:n_items])
-    alone, same, shift = [], [], []
+    shown: list[Trial] = []
     with _unseen(), contextlib.suppress(Exception):
+        reference = np.empty(problem.n_items, dtype=np.int64)
+        reference[some] = _labels(problem, some, _DRAWS)
         for draw in range(_DRAWS):
             rows = np.sort(rng.choice(some, size=n_items))
-            items, first = np.unique(rows, return_index=True)
-            seed = draw_random_states(seeds_of(0, draw), 1)[0]
-            labels = np.full(problem.n_items, -2)
-            labels[items] = _labels(problem, items, seed)
-            alone.append(labels)
-            with_copies = _labels(problem, rows, seed)[first]
-            same.append(adjusted_rand_score(labels[items], with_copies))
-            shift.append(np.sign(np.unique(with_copies).size - np.unique(labels[items]).size))
-    if len(same) < _DRAWS:
+            shown.append(_compare(problem, rows, reference, some, draw))
+            if not (_never_better(shown) or _mostly_finer(shown)):
+                return None
+    if len(shown) < _DRAWS:
         return None  # the fit itself will tell why
-    other = [
-        adjusted_rand_score(one[both], two[both])
-        for one, two in combinations(alone, 2)
-        if (both := (one != -2) & (two != -2)).any()
-    ]
-    biased = abs(sum(shift)) == _DRAWS
-    agreement = float(np.median(same))
-    margin = _MARGIN_IF_BIASED if biased else _MARGIN
-    return agreement if agreement < np.median(other) - margin else None
+    trial = Trial(*np.median([astuple(one) for one in shown], axis=0).tolist())
+    lost = np.sort([one.agreement_without - one.agreement_with for one in shown])
+    is_worse = _never_better(shown) and lost[-2] >= _LOSS
+    most = max(trial.clusters, trial.clusters_without)
+    is_finer = _mostly_finer(shown) and trial.clusters_with >= _RATIO * most
+    return trial if is_worse or (is_finer and np.median(lost) > -_GAIN) else None
 
 
-def _labels(problem: Problem, rows: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+def _compare(
+    problem: Problem,
+    rows: NDArray[np.int64],
+    reference: NDArray[np.int64],
+    some: NDArray[np.int64],
+    draw: int,
+) -> Trial:
+    """Cluster a resample with its copies and without, and compare it with the data."""
+    items, first = np.unique(rows, return_index=True)
+    without, with_copies = _labels(problem, items, draw), _labels(problem, rows, draw)
+    return Trial(
+        _n_clusters(reference[some]),
+        _n_clusters(with_copies),
+        _n_clusters(without),
+        adjusted_rand_score(reference[items], with_copies[first]),
+        adjusted_rand_score(reference[items], without),
+    )
+
+
+def _n_clusters(labels: NDArray[np.int64]) -> int:
+    return int(np.unique(labels[labels >= 0]).size)
+
+
+def _never_better(shown: list[Trial]) -> bool:
+    """Tell whether copies never help, and at least once in the first draws do harm."""
+    lost = [one.agreement_without - one.agreement_with for one in shown]
+    return min(lost) >= -_EQUAL and (max(lost) > _EQUAL or len(lost) < _FIRST)
+
+
+def _mostly_finer(shown: list[Trial]) -> bool:
+    finer = [one.clusters_with > max(one.clusters, one.clusters_without) for one in shown]
+    return finer.count(False) <= _MISSES
+
+
+def _labels(problem: Problem, rows: NDArray[np.int64], stream: int) -> NDArray[np.int64]:
     function = problem.function
+    seed = draw_random_states(seeds_of(0, stream), 1)[0]
     return function.label_first(function._take(problem.items, rows), None, rows.size, seed)
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import clone
 
 from coreclust._checkpoint.fingerprint import settings_of
 from coreclust._checkpoint.folder import Checkpoint
@@ -52,12 +54,13 @@ def choose_engine(problem: Problem, meta: CoreClustering) -> Any:
         engine = dataset_labeler(estimator, problem.items)
     elif not scheme.makes_items:
         engine = batch_engine(estimator, problem.items, scheme.label, problem.classes)
-        if meta.keep_models and engine is not None and engine.offer.make_model is None:
-            if meta.engine == "batched":
+        without_models = engine is not None and engine.offer.make_model is None
+        if meta.keep_models and (without_models or issparse(problem.items)):
+            if meta.engine == "batched" and engine is not None:
                 raise ValueError(
                     f"keep_models=True cannot be used with engine='batched' for "
-                    f"{type(estimator).__name__}, whose compiled code makes no models; use "
-                    "engine='auto' or keep_models=False."
+                    f"{type(estimator).__name__}{' and sparse data' * (not without_models)}, whose "
+                    "compiled code makes no models; use engine='auto' or keep_models=False."
                 )
             engine = None
     if engine is None and meta.engine == "batched":
@@ -100,7 +103,14 @@ def open_checkpoint(
 def cluster_reference(
     problem: Problem, meta: CoreClustering, entropy: int, engine: Any
 ) -> tuple[NDArray[np.int64], NDArray[Any], Any]:
-    """Cluster the data as given; warn if the resamples of many draws will take long."""
+    """Cluster the data as given; warn if the resamples of many draws will take long.
+
+    A reference that is given is used instead. The estimator is then returned as it is, except for a
+    Pipeline, whose transformers the diagnosis needs.
+    """
+    given, estimator = meta._given_reference, problem.function.estimator
+    if given is not None and not hasattr(estimator, "steps"):
+        return *given, clone(estimator, safe=False)
     begin = time.monotonic()
     try:
         found = problem.reference(entropy)
@@ -115,7 +125,7 @@ def cluster_reference(
             "n_resamples.",
             stacklevel=4,
         )
-    return found
+    return found if given is None else (*given, found[2])
 
 
 def gather_evidence(

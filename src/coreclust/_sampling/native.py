@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.cluster import AgglomerativeClustering
+from sklearn.cluster import AgglomerativeClustering, MiniBatchKMeans
 from sklearn.cluster import KMeans as SklearnKMeans
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -26,6 +26,7 @@ from coreclust._sampling.pipelines import seed_place, twin_of_steps, usual_steps
 from coreclust._utils.frames import is_pandas_frame, is_polars_frame
 from coreclust._utils.validation import encode_labels, is_number, is_whole
 from coreclust.cluster import HierarchicalClustering, KMeans
+from coreclust.cluster._minibatch_twin import MiniBatchTwin
 from coreclust.cluster._mixture import MixtureTwin
 from coreclust.cluster._native import BatchLabeler, DatasetLabeler, NativeOffer
 
@@ -123,16 +124,44 @@ def _twin_of_kmeans(estimator: SklearnKMeans) -> KMeans | None:
         estimator.algorithm == "lloyd"
         and not estimator.verbose
         and not callable(estimator.init)
-        and (given_centers or estimator.init == "k-means++")
+        and (given_centers or estimator.init in ("k-means++", "random"))
     )
     if not usual:
         return None
+    one = 10 if isinstance(estimator.init, str) and estimator.init == "random" else 1
     return KMeans(
         estimator.n_clusters,
         init=estimator.init,
-        n_init=1 if estimator.n_init == "auto" or given_centers else estimator.n_init,
+        n_init=1 if given_centers else one if estimator.n_init == "auto" else estimator.n_init,
         max_iter=estimator.max_iter,
         tol=estimator.tol,
+    )
+
+
+def _twin_of_mini_batches(estimator: MiniBatchKMeans) -> MiniBatchTwin | None:
+    names = ("max_iter", "batch_size", "tol", "max_no_improvement", "init_size")
+    given_centers = not isinstance(estimator.init, str)
+    usual = (
+        others_are_default(
+            estimator,
+            {*names, "n_clusters", "init", "n_init", "reassignment_ratio", "random_state"},
+        )
+        and not callable(estimator.init)
+        and (given_centers or estimator.init in ("k-means++", "random"))
+        and 0 <= estimator.reassignment_ratio < 1
+        and estimator.max_iter >= 1
+    )
+    if not usual:
+        return None
+    n_init = estimator.n_init
+    if n_init == "auto" or given_centers:
+        n_init = 3 if isinstance(estimator.init, str) and estimator.init == "random" else 1
+    return MiniBatchTwin(
+        estimator.n_clusters,
+        init=estimator.init,
+        n_init=n_init,
+        reassignment_ratio=estimator.reassignment_ratio,
+        **{name: getattr(estimator, name) for name in names},
     )
 
 
@@ -172,6 +201,7 @@ def _twin_of_pipeline(estimator: Pipeline) -> Any:
 # the equivalent native estimator, or None if a parameter rules it out.
 _TWINS: dict[type, Callable[[Any], Any]] = {
     SklearnKMeans: _twin_of_kmeans,
+    MiniBatchKMeans: _twin_of_mini_batches,
     AgglomerativeClustering: _twin_of_agglomerative,
     GaussianMixture: _twin_of_mixture,
     LogisticRegression: twin_of_logistic,

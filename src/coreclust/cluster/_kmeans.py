@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,10 +18,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from coreclust._utils.compat import Interval, StrOptions, check_sample_weight, fit_context
 from coreclust._utils.seeds import draw_seed
 from coreclust._utils.validation import TOO_LARGE
-from coreclust.cluster import _lloyd, _lloyd_wide
+from coreclust.cluster import _lloyd, _lloyd_sparse, _lloyd_wide
 from coreclust.cluster._frame import frame_of
 from coreclust.cluster._lloyd import Settings, nearest_centers
 from coreclust.cluster._native import Batch, BatchLabeler, DatasetLabeler, NativeOffer
+from coreclust.cluster._starts import (
+    ResampleLabeler,
+    Run,
+    Runner,
+    rows_of,
+    run_from_random_items,
+    sparse_runner,
+)
 
 
 class KMeans(ClusterMixin, BaseEstimator):
@@ -33,8 +42,10 @@ class KMeans(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    init : "k-means++" or array-like of shape (n_clusters, n_features), default="k-means++"
-        Method to find the first centers, or the centers themselves.
+    init : {"k-means++", "random"} or array-like of shape (n_clusters, n_features), \
+            default="k-means++"
+        Method to find the first centers, or the centers themselves. "random" takes items at
+        random.
     n_local_trials : int, default=None
         Number of candidates that k-means++ draws for each center; the best one is used. None
         means ``2 + int(log(n_clusters))``, as in scikit-learn; 1 is the plain k-means++ of [1]_.
@@ -48,7 +59,7 @@ class KMeans(ClusterMixin, BaseEstimator):
         the mean variance of the features. By default, it stops when no item changes its
         cluster.
     random_state : int, RandomState or None, default=None
-        Seed of the k-means++ draws.
+        Seed of the draws of the first centers.
 
     Attributes
     ----------
@@ -64,7 +75,8 @@ class KMeans(ClusterMixin, BaseEstimator):
     -----
     A cluster that loses all its items gets the item farthest from its center. If the data has
     fewer distinct rows than clusters, each distinct row is a cluster. Clusters without items are
-    removed, with a warning.
+    removed, with a warning. Sparse data is not made dense, and large data in single precision is
+    not copied.
 
     References
     ----------
@@ -82,7 +94,7 @@ class KMeans(ClusterMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions({"k-means++"}), "array-like"],
+        "init": [StrOptions({"k-means++", "random"}), "array-like"],
         "n_local_trials": [None, Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -109,39 +121,42 @@ class KMeans(ClusterMixin, BaseEstimator):
         self.tol = tol
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> KMeans:
         """Compute the centers.
 
         Parameters
         ----------
-        X : array-like of shape (n_items, n_features)
+        X : {array-like, sparse matrix} of shape (n_items, n_features)
         y : Ignored
         sample_weight : array-like of shape (n_items,), default=None
             A weight of 2 is equivalent to two copies of the item. Items of weight 0 do not
             affect the centers, but get a label.
         """
-        X = validate_data(self, X, dtype=np.float64, order="C")
+        X = _validated(self, X)
         weights = check_sample_weight(sample_weight, X)
-        counted = weights > 0
-        if counted.sum() < self.n_clusters:
+        items = np.flatnonzero(weights > 0)
+        if items.size < self.n_clusters:
             raise ValueError(
                 f"n_clusters={self.n_clusters} must not exceed the number of items with a "
-                f"positive weight, n_samples={counted.sum()}."
+                f"positive weight, n_samples={items.size}."
             )
-        everyone = slice(None) if counted.all() else counted  # a slice copies nothing
-        labels, self.cluster_centers_, self.inertia_, self.n_iter_ = _best_of_runs(
-            X[everyone],
-            weights[everyone],
-            self._settings(X.shape[1]),
-            draw_seed(self.random_state),
-        )
+        settings, seed = self._settings(X.shape[1]), draw_seed(self.random_state)
+        run = _runner(X)
+        if self._from_random_items():
+            found = run_from_random_items(run, X, items, weights[items], settings, seed)
+        else:
+            found = run(items, weights[items], settings, seed)
+        labels, self.cluster_centers_, self.inertia_, self.n_iter_ = found
         if not np.isfinite(self.inertia_):
             raise ValueError(TOO_LARGE)
-        if counted.all():
-            self.labels_ = labels
-        else:
-            self.labels_ = nearest_centers(X, self.cluster_centers_)
+        everyone = items.size == X.shape[0]
+        self.labels_ = labels if everyone else _nearest(X, self.cluster_centers_)
         self._drop_empty_clusters()
         return self
 
@@ -154,8 +169,10 @@ class KMeans(ClusterMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Return the label of the nearest center for each item."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        return nearest_centers(X, self.cluster_centers_)
+        return _nearest(_validated(self, X, reset=False), self.cluster_centers_)
+
+    def _from_random_items(self) -> bool:
+        return isinstance(self.init, str) and self.init == "random"
 
     def _settings(self, n_features: int) -> Settings:
         """Return the settings of the kernels."""
@@ -166,7 +183,7 @@ class KMeans(ClusterMixin, BaseEstimator):
             init, n_init = np.asarray(self.init, dtype=np.float64), 1
             if init.shape != (self.n_clusters, n_features):
                 raise ValueError(
-                    f"init must be 'k-means++' or centers of shape "
+                    f"init must be 'k-means++', 'random' or centers of shape "
                     f"({self.n_clusters}, {n_features}), got shape {init.shape}."
                 )
         return Settings(
@@ -197,19 +214,68 @@ class KMeans(ClusterMixin, BaseEstimator):
             label_all=partial(self._labeler, label_all=True),
             label_datasets=self._dataset_labeler,
             weights_from=int(self.n_clusters),
+            takes_sparse=True,
             make_model=CenterModel,
         )
 
-    def _labeler(self, X: NDArray[Any], *, label_all: bool = False) -> BatchLabeler:
-        settings = self._settings(X.shape[1])
-        X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
-        frame = _wide_frame(X)  # all kernels compute in double precision, and need no copy
-        if frame is None:
-            return partial(_label_resamples, X, label_all, settings)
-        return partial(_label_wide, X, frame, label_all, settings)
+    def _labeler(self, X: Any, *, label_all: bool = False) -> BatchLabeler:
+        settings, from_items = self._settings(X.shape[1]), self._from_random_items()
+        X = X if issparse(X) else _contiguous(X)
+        if issparse(X) or from_items:
+            nearest = partial(_nearest, X) if label_all else None
+            return ResampleLabeler(X, _runner(X), nearest, settings, from_items, not issparse(X))
+        frame = _wide_frame(X)
+        if frame is not None:
+            return partial(_label_wide, X, frame, label_all, settings)
+        return partial(_label_resamples, X, label_all, settings)
 
-    def _dataset_labeler(self, n_features: int) -> DatasetLabeler:
+    def _dataset_labeler(self, n_features: int) -> DatasetLabeler | None:
+        if self._from_random_items():
+            return None
         return partial(_label_datasets, self._settings(n_features))
+
+
+def _validated(kmeans: KMeans, X: Any, *, reset: bool = True) -> Any:
+    """Return data that was checked, in the precision in which it is given."""
+    dtype = [np.float64, np.float32]
+    return validate_data(kmeans, X, accept_sparse="csr", dtype=dtype, order="C", reset=reset)
+
+
+def _contiguous(X: NDArray[Any]) -> NDArray[Any]:
+    """Return an array for the kernels, in single precision if it is so already.
+
+    All kernels compute in double precision, and need no copy.
+    """
+    return np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
+
+
+def _nearest(X: Any, centers: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return the label of the nearest center for each item."""
+    if issparse(X):
+        rows = rows_of(X)
+        return _lloyd_sparse.nearest_centers(rows, np.arange(X.shape[0]), centers)
+    return nearest_centers(X, centers)
+
+
+def _runner(X: Any) -> Runner:
+    """Return a function that clusters some of the items, given their weights."""
+    if issparse(X):
+        return sparse_runner(rows_of(X))
+    frame = _wide_frame(X)
+
+    def run(
+        items: NDArray[np.int64], weights: NDArray[np.float64], settings: Settings, seed: int
+    ) -> Run:
+        found: Run
+        if frame is None:
+            chosen = X if items.size == len(X) else X[items]
+            columns = np.ascontiguousarray(chosen.T, dtype=np.float64)
+            found = _lloyd.best_of_runs(columns, weights, settings, seed)
+        else:
+            found = _lloyd_wide.best_of_runs(X, items, frame, weights, settings, seed)
+        return found
+
+    return run
 
 
 _WIDE_FROM = 40  # features from which on matrix products are faster, see benchmarks/kmeans_grid.py
@@ -224,13 +290,6 @@ def _wide_frame(X: NDArray[Any]) -> _lloyd_wide.Frame | None:
         return None
     frame = frame_of(X)
     return frame if frame.scale > 0 else None
-
-
-def _best_of_runs(X: NDArray[Any], weights: NDArray[Any], settings: Settings, seed: int) -> Any:
-    frame = _wide_frame(X)
-    if frame is None:
-        return _lloyd.best_of_runs(np.ascontiguousarray(X.T), weights, settings, seed)
-    return _lloyd_wide.best_of_runs(X, np.arange(len(X)), frame, weights, settings, seed)
 
 
 def _label_resamples(X: Any, label_all: bool, settings: Settings, counts: Any, seeds: Any) -> Batch:
@@ -252,10 +311,10 @@ def _label_datasets(settings: Settings, datasets: Any, n_wanted: int, seeds: Any
     if datasets.shape[2] < _WIDE_FROM:
         labels = _lloyd.label_datasets(datasets, n_wanted, settings, seeds)
     else:
-        weights = np.ones(datasets.shape[1])
+        weights, every = np.ones(datasets.shape[1]), np.arange(datasets.shape[1])
         labels = np.empty((len(datasets), n_wanted), dtype=np.int32)
         for dataset, seed, row in zip(datasets, seeds, labels, strict=True):
-            row[:] = _best_of_runs(dataset, weights, settings, seed)[0][:n_wanted]
+            row[:] = _runner(dataset)(every, weights, settings, seed)[0][:n_wanted]
     return Batch(labels, np.zeros(len(seeds), dtype=bool))
 
 

@@ -110,7 +110,7 @@ class NativeOffer:
         ``in_share(share)`` returns parameters that depend on the share of the items that a fit to
         a resample gets, such as the number of neighbors.
     takes_sparse : bool, default=False
-        Whether `label_drawn` also takes a sparse matrix.
+        Whether `label_drawn` and `label_all` also take a sparse matrix. No models are kept then.
     holds_lock : bool, default=False
         Whether the labelers hold Python's global lock. Resamples then run in processes instead of
         threads, and by default one at a time.

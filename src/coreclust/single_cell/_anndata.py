@@ -101,11 +101,10 @@ def core_clustering(
     labels = None if reference is None else encode_labels(column(adata, reference), "reference")
     cc = CoreClustering(
         estimator, resampling=Subsample(0.5) if resampling is None else resampling, **parameters
-    ).fit(X, groups=None if groups is None else column(adata, groups, "groups"))
-    if labels is not None:  # the resamples are the same for any reference
-        cc.reference_labels_, cc.cluster_names_ = labels
-        cc.n_clusters_ = len(cc.cluster_names_)
-        cc = cc.recut()
+    )
+    cc._given_reference = labels
+    cc.fit(X, groups=None if groups is None else column(adata, groups, "groups"))
+    del cc._given_reference  # it is not for other data
     names = np.asarray(cc.cluster_names_).astype(str)
     with config_context(transform_output="pandas"):  # AnnData stores only pandas frames
         clusters = cc.summary().astype({"cluster": str})
