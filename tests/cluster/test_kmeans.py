@@ -103,15 +103,15 @@ def test_bounds_give_the_labels_of_all_distances(seed, on_grid):
         columns, centers = np.round(columns), np.round(centers)
     labels, expected = np.zeros((2, n), dtype=np.int64)
     room = _lloyd.new_room(d, n)
-    room.upper[:] = np.inf
+    room.bounds[0] = np.inf
     moves = np.zeros(k)
     for step in range(12):
         old = labels.copy()
         n_moved = _lloyd._reassign(columns, centers, labels, moves, room)
         _lloyd._assign(columns, centers, expected, np.empty(n))
         np.testing.assert_array_equal(labels, expected)
-        np.testing.assert_array_equal(room.moved[:n_moved], np.flatnonzero(labels != old))
-        np.testing.assert_array_equal(room.before[:n_moved], old[labels != old])
+        np.testing.assert_array_equal(room.moved[0, :n_moved], np.flatnonzero(labels != old))
+        np.testing.assert_array_equal(room.moved[1, :n_moved], old[labels != old])
         before = centers
         centers = before + rng.normal(size=(d, k)) * rng.integers(0, 2, size=k) * 0.5**step
         if on_grid:

@@ -69,6 +69,10 @@ def test_centers_that_saw_few_rows_are_replaced(seed):
     assert all((batch == row).sum() >= n for row, n in zip(taken, n_taken, strict=True))
 
 
+def first_rows(X, n_clusters, random_state):
+    return X[:n_clusters]
+
+
 @pytest.mark.parametrize(
     "how",
     [
@@ -141,9 +145,9 @@ def test_models_pipelines_pairs_and_single_precision():
         {"compute_labels": False},
         {"verbose": 1, "max_iter": 1},
         {"reassignment_ratio": 1.5, "max_iter": 1},
-        {"init": lambda X, k, random_state: X[:k], "n_init": 1},
+        {"init": first_rows, "n_init": 1},
     ],
-    ids=str,
+    ids=["no labels", "verbose", "reassignments", "callable init"],
 )
 def test_unusual_parameters_take_the_generic_engine(how):
     assert _twin(MiniBatchKMeans(3, **how)) is None

@@ -18,8 +18,8 @@ def kernel(func: _Kernel) -> _Kernel:
     """Compile `func` on its first call; cache it on disk where a cache can be written.
 
     Kernels take and return plain arrays and numbers. A kernel and the kernels it calls share a
-    file, because numba's cache does not see edits in other files; those of this file are the
-    exception, because they do not change.
+    file, because numba's cache does not see edits in other files; those of this file and of
+    `cluster/_drawn.py` are the exception, because they do not change.
     """
     options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     try:
@@ -157,3 +157,18 @@ def random_below(state, bound):
 def random_uniform(state):
     """Return a random number in [0, 1)."""
     return np.float64(random_word(state) >> np.uint64(11)) * 2.0**-53
+
+
+@kernel
+def random_place(state, cumulative):
+    """Return a random place, with the increments of `cumulative` as weights."""
+    aim = random_uniform(state) * cumulative[-1]
+    low = 0
+    high = cumulative.size - 1
+    while low < high:
+        middle = (low + high) // 2
+        if cumulative[middle] > aim:
+            high = middle
+        else:
+            low = middle + 1
+    return low

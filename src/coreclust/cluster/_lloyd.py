@@ -17,13 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coreclust._utils.jit import (
-    copy_rows_to,
-    copy_to,
-    kernel,
-    random_state_of,
-    random_uniform,
-)
+from coreclust._utils.jit import copy_rows_to, copy_to, kernel, random_place, random_state_of
+from coreclust.cluster._drawn import columns_of, drawn_items
 
 _BLOCK = 256  # items per block, so that their distances stay in the fastest cache
 _PIECE = 4096  # items that are transposed at a time
@@ -43,16 +38,13 @@ class Settings(NamedTuple):
 class Room(NamedTuple):
     """Arrays that all runs use."""
 
-    upper: NDArray[np.float64]  # (n_items,), bounds of distances
-    lower: NDArray[np.float64]  # (n_items,)
-    spare: NDArray[np.float64]  # (n_items,)
-    moved: NDArray[np.int64]  # (n_items,), items that change their label
-    before: NDArray[np.int64]  # (n_items,), their labels until then
+    bounds: NDArray[np.float64]  # (3, n_items), upper and lower bounds; the last is spare
+    moved: NDArray[np.int64]  # (2, n_items), items that change their label, and it until then
     points: NDArray[np.float64]  # (n_features, _BLOCK)
-    nearest: NDArray[np.float64]  # (_BLOCK,)
-    second: NDArray[np.float64]  # (_BLOCK,)
-    squared: NDArray[np.float64]  # (_BLOCK,)
-    found: NDArray[np.int64]  # (_BLOCK,)
+    nearest: NDArray[np.float64]  # (_BLOCK,), as the others below
+    second: NDArray[np.float64]
+    squared: NDArray[np.float64]
+    found: NDArray[np.int64]
 
 
 @kernel
@@ -69,17 +61,17 @@ def label_resamples(X, counts, label_all, settings, seeds):
     failed = np.zeros(n_resamples, dtype=np.bool_)
     kept = np.full((n_resamples, n_clusters, X.shape[1]), np.nan)
     for resample in range(n_resamples):
-        items, weights, total = _drawn(counts[resample])
+        items, weights, total = drawn_items(counts[resample])
         if total < n_clusters:
             failed[resample] = True
             continue
         if items.size < n_clusters:  # each distinct row is a cluster
             centers = np.empty((items.size, X.shape[1]))
-            copy_rows_to(centers.T, _by_feature(X, items))
+            copy_rows_to(centers.T, columns_of(X, items))
             found = nearest_centers(centers, centers)
         else:
             found, centers, inertia, _ = best_of_runs(
-                _by_feature(X, items), weights, settings, seeds[resample]
+                columns_of(X, items), weights, settings, seeds[resample]
             )
             if not np.isfinite(inertia):
                 failed[resample] = True
@@ -94,30 +86,6 @@ def label_resamples(X, counts, label_all, settings, seeds):
         if label_all:
             copy_to(own_labels, nearest_centers(X, kept[resample]))
     return labels, failed, kept
-
-
-@kernel
-def _drawn(counts):
-    """Return the items with a count, their counts as weights, and the sum of the counts."""
-    items, weights = np.empty(counts.size, dtype=np.int64), np.empty(counts.size)
-    n_drawn = 0
-    total = 0
-    for i in range(counts.size):
-        items[n_drawn] = i
-        weights[n_drawn] = counts[i]
-        n_drawn += counts[i] > 0
-        total += counts[i]
-    return items[:n_drawn], weights[:n_drawn], total
-
-
-@kernel
-def _by_feature(X, items):
-    """Return items as columns."""
-    columns = np.empty((X.shape[1], items.size))
-    for i in range(items.size):
-        for f in range(X.shape[1]):
-            columns[f, i] = X[items[i], f]
-    return columns
 
 
 @kernel
@@ -170,18 +138,10 @@ def best_of_runs(by_feature, weights, settings, seed):
 @kernel
 def new_room(d, n):
     """Allocate the arrays for `n` items."""
-    return Room(
-        np.empty(n),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.int64),
-        np.empty((d, _BLOCK)),
-        np.empty(_BLOCK),
-        np.empty(_BLOCK),
-        np.empty(_BLOCK),
-        np.empty(_BLOCK, dtype=np.int64),
-    )
+    bounds, moved = np.empty((3, n)), np.empty((2, n), dtype=np.int64)
+    nearest, second, squared = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
+    found = np.empty(_BLOCK, dtype=np.int64)
+    return Room(bounds, moved, np.empty((d, _BLOCK)), nearest, second, squared, found)
 
 
 @kernel
@@ -291,14 +251,14 @@ def _plus_plus(by_feature, weights, centers, n_candidates, room, state):
     """
     n = by_feature.shape[1]
     n_clusters = centers.shape[1]
-    nearest, trial, best = room.upper, room.lower, room.spare
+    nearest, trial, best = room.bounds[0], room.bounds[1], room.bounds[2]
     candidates = np.empty(n_candidates, dtype=np.int64)
     cumulative = trial  # shares the array: not needed once the candidates are drawn
     total = 0.0
     for i in range(n):
         total += weights[i]
         cumulative[i] = total
-    chosen = _first_above(cumulative, random_uniform(state) * total)
+    chosen = random_place(state, cumulative)
     nearest[:] = np.inf
     _closer(by_feature, weights, chosen, nearest, nearest)
     copy_to(centers[:, 0], by_feature[:, chosen])
@@ -309,7 +269,7 @@ def _plus_plus(by_feature, weights, centers, n_candidates, room, state):
             total += weights[i] * nearest[i]
             cumulative[i] = total
         for k in range(n_candidates):
-            candidates[k] = _first_above(cumulative, random_uniform(state) * total)
+            candidates[k] = random_place(state, cumulative)
         least = np.inf
         for candidate in candidates:
             potential = _closer(by_feature, weights, candidate, nearest, trial)
@@ -319,20 +279,6 @@ def _plus_plus(by_feature, weights, centers, n_candidates, room, state):
                 trial, best = best, trial
         nearest, best = best, nearest
         copy_to(centers[:, c], by_feature[:, chosen])
-
-
-@kernel
-def _first_above(values, limit):
-    """Return the place of the first of sorted values that is above a limit, at most the last."""
-    low = 0
-    high = values.size - 1
-    while low < high:
-        middle = (low + high) // 2
-        if values[middle] > limit:
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 @kernel
@@ -369,8 +315,8 @@ def _lloyd(by_feature, weights, centers, labels, room, max_iter, tolerance):
     mass = np.empty(n_clusters)
     size = np.empty(n_clusters, dtype=np.int64)  # number of items: exact, unlike `mass`
     moves = np.zeros(n_clusters)
-    moved, before = room.moved, room.before
-    room.upper[:] = np.inf
+    moved, before = room.moved[0], room.moved[1]
+    room.bounds[0] = np.inf
     _reassign(by_feature, centers, labels, moves, room)
     _sums(by_feature, weights, labels, sums, mass, size)
     n_iter = max_iter
@@ -393,7 +339,7 @@ def _lloyd(by_feature, weights, centers, labels, room, max_iter, tolerance):
             shift += squared
             moves[c] = np.sqrt(squared)
         if relocated:
-            room.upper[:] = np.inf
+            room.bounds[0] = np.inf
         n_moved = _reassign(by_feature, centers, labels, moves, room)
         for m in range(n_moved):
             i, old = moved[m], before[m]
@@ -417,7 +363,7 @@ def _lloyd(by_feature, weights, centers, labels, room, max_iter, tolerance):
             for f in range(d):
                 centers[f, c] = sums[f, c] / mass[c]
     if n_moved > 0:
-        _assign(by_feature, centers, labels, room.spare)
+        _assign(by_feature, centers, labels, room.bounds[2])
     return n_iter
 
 
@@ -429,7 +375,8 @@ def _reassign(by_feature, centers, labels, moves, room):
     of these items.
     """
     d, n_clusters = centers.shape
-    upper, lower, moved, before = room.upper, room.lower, room.moved, room.before
+    upper, lower = room.bounds[0], room.bounds[1]
+    moved, before = room.moved[0], room.moved[1]
     _loosen(labels, moves, upper, lower)
     n_picked = _pick(upper, lower, moved)
     n_moved = 0

@@ -21,13 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from coreclust._utils.jit import (
-    copy_rows_to,
-    copy_to,
-    kernel,
-    random_state_of,
-    random_uniform,
-)
+from coreclust._utils.jit import copy_rows_to, copy_to, kernel, random_place, random_state_of
+from coreclust.cluster._drawn import drawn_items
 
 _BLOCK = 256  # items per matrix product
 _TINY = 1e-30  # products of single precision underflow: an absolute error
@@ -91,22 +86,18 @@ def label_resamples(X, frame, counts, settings, seeds):
     failed = np.zeros(n_resamples, dtype=np.bool_)
     kept = np.full((n_resamples, n_clusters, X.shape[1]), np.nan)
     for resample in range(n_resamples):
-        drawn = counts[resample]
-        items = np.flatnonzero(drawn)
-        if drawn.sum() < n_clusters:
+        items, weights, total = drawn_items(counts[resample])
+        if total < n_clusters:
             failed[resample] = True
             continue
         if items.size < n_clusters:  # each distinct row is a cluster
             for i in range(items.size):
                 label = 0
-                while not _are_equal(X[items[label]], X[items[i]]):
+                while np.any(X[items[label]] != X[items[i]]):
                     label += 1
                 labels[resample, items[i]] = label
                 copy_to(kept[resample, label], X[items[i]])
             continue
-        weights = np.empty(items.size)
-        for i in range(items.size):
-            weights[i] = drawn[items[i]]
         found, centers, inertia, _ = best_of_runs(
             X, items, frame, weights, settings, seeds[resample]
         )
@@ -118,14 +109,6 @@ def label_resamples(X, frame, counts, settings, seeds):
             if np.isnan(kept[resample, found[i], 0]):
                 copy_to(kept[resample, found[i]], centers[found[i]])
     return labels, failed, kept
-
-
-@kernel
-def _are_equal(x, y):
-    equal = True
-    for f in range(x.size):
-        equal &= x[f] == y[f]
-    return equal
 
 
 @kernel
@@ -218,7 +201,7 @@ def _plus_plus(X, items, points, norms, frame, weights, centers, n_candidates, s
     for i in range(n):
         total += weights[i]
         cumulative[i] = total
-    chosen = min(np.searchsorted(cumulative, random_uniform(state) * total, side="right"), n - 1)
+    chosen = random_place(state, cumulative)
     copy_to(centers[0], X[items[chosen]])
     for i in range(n):
         nearest[i] = _squared_distance(X[items[i]], centers[0])
@@ -228,8 +211,7 @@ def _plus_plus(X, items, points, norms, frame, weights, centers, n_candidates, s
             total += weights[i] * nearest[i]
             cumulative[i] = total
         for k in range(n_candidates):
-            drawn = np.searchsorted(cumulative, random_uniform(state) * total, side="right")
-            candidates[k] = min(drawn, n - 1)
+            candidates[k] = random_place(state, cumulative)
         _try_candidates(points, norms, frame, weights, nearest, candidates, trials, potentials)
         best = _clearly_best(norms, frame, weights, candidates, d, potentials)
         if best < 0:
