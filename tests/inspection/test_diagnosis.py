@@ -384,7 +384,8 @@ def test_the_report_has_the_findings_and_the_pairs(cut):
     diagnosis = cut.diagnose(far_blobs())
     assert all(f"<li>{sentence}</li>" in html for sentence in diagnosis.sentences)
     table = re.search(r'<table id="pairs">.*?</table>', html, re.DOTALL)[0]
-    assert table.count('scope="row"') == 6
+    assert "the 3 closest of 6" in table  # the others are shown to be two, far apart
+    assert table.count('scope="row"') == 3
     first = diagnosis.pairs[~diagnosis.pairs["shown_two"]].iloc[0]
     assert f"{first['cluster_1']} and {first['cluster_2']}</th>" in table.split("<td")[0]
     assert table.count("<td>no</td>") == 1

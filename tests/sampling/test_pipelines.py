@@ -149,12 +149,16 @@ class OtherPrediction(KMeans):
         (make_pipeline(StandardScaler(), SklearnKMeans(3, algorithm="elkan")), {}),
         (make_pipeline(StandardScaler(), Leiden()), {}),
         (make_pipeline(StandardScaler(), OtherPrediction(3)), {"resampling": Bootstrap("all")}),
-        (make_pipeline(StandardScaler(), KMeans(3)), {"keep_models": True}),
     ],
 )
 def test_other_pipelines_take_the_generic_engine(pipeline, how):
     with pytest.raises(ValueError, match="no compiled code"):
         fit(pipeline, DATA["iris"], **how)
+
+
+def test_models_need_the_generic_engine():
+    with pytest.raises(ValueError, match="keep_models=True cannot be used with engine='batched'"):
+        fit(make_pipeline(StandardScaler(), KMeans(3)), DATA["iris"], keep_models=True)
 
 
 def test_pca_that_scikit_learn_approximates_takes_the_generic_engine():

@@ -569,8 +569,11 @@ def _search(items, settings, models, work, seed):
     """Return the slot of the best clusters, their number of steps and if they converged."""
     state = random_state_of(seed)
     n_refine = settings.n_refine
-    slots = np.arange(n_refine + 1)  # of the best starts, best first; the last slot is free
-    objectives = np.full(n_refine, -np.inf)  # in the same order
+    slots = np.empty(n_refine + 1, np.int64)  # of the best starts, best first; the last is free
+    for place in range(n_refine + 1):
+        slots[place] = place
+    objectives = np.empty(n_refine)  # in the same order
+    objectives[:] = -np.inf
     steps = np.zeros(n_refine + 1, np.int64)  # by slot
     converged = np.zeros(n_refine + 1, np.bool_)
     n_short = min(_SHORT, settings.max_iter)
