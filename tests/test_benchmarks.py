@@ -16,10 +16,11 @@ def run(*command):
 
 
 def test_one_command_runs_everything_and_writes_the_page(tmp_path, paper_data, paper_tables):
+    pytest.importorskip("scanpy", reason="scanpy is not installed")
     done = run("benchmarks", "--quick", "--data", "../shared", "--out", str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
     page = (tmp_path / "benchmarks.md").read_text()
-    _, peers, scale, clusterers, clique = page.split("\n## ")[1:]
+    _, peers, scale, clusterers, clique, kmeans, cells, first = page.split("\n## ")[1:]
 
     assert "| coreclust | " in peers
     assert "| plain loop | " in peers
@@ -28,14 +29,15 @@ def test_one_command_runs_everything_and_writes_the_page(tmp_path, paper_data, p
     rows = [line.split() for line in clusterers.split("```")[1].splitlines()[2:]]
     assert [row[1] for row in rows] == ["kmeans", "hclust", "tkmeans", "tclust", "rf", "svm"]
     assert "networkx" in clique
+    assert [line.split()[:3] for line in kmeans.split("```")[1].splitlines()[2:]] == [
+        ["300", "2", "3"],
+        ["300", "50", "3"],
+    ]
+    assert "ratio" in cells
+    name, first_seconds, second_seconds, *_ = first.split("```")[1].splitlines()[2].split()
+    assert name == "KMeans"
+    assert float(first_seconds) > float(second_seconds)  # the second does not compile
     assert "disagree" not in done.stderr
-
-
-def test_the_benchmark_of_cells_runs():
-    pytest.importorskip("scanpy", reason="scanpy is not installed")
-    done = run("benchmarks.cells", "--quick")
-    assert done.returncode == 0, done.stderr
-    assert "ratio" in done.stdout
 
 
 def test_the_selection_benchmark_runs():
@@ -44,21 +46,4 @@ def test_the_selection_benchmark_runs():
     assert [line.split()[:2] for line in done.stdout.splitlines()[1:]] == [
         ["three-150", "3"],
         ["uniform-150", "1"],
-    ]
-
-
-def test_the_benchmark_of_first_fits_runs():
-    done = run("benchmarks.first_fit", "--quick")
-    assert done.returncode == 0, done.stderr
-    name, first, second, *_ = done.stdout.splitlines()[1].split()
-    assert name == "KMeans"
-    assert float(first) > float(second)  # the second does not compile
-
-
-def test_the_grid_of_kmeans_runs():
-    done = run("benchmarks.kmeans_grid", "--quick")
-    assert done.returncode == 0, done.stderr
-    assert [line.split()[:3] for line in done.stdout.splitlines()[1:]] == [
-        ["300", "2", "3"],
-        ["300", "50", "3"],
     ]
