@@ -61,10 +61,10 @@ _PARTS = {
     "cells": (
         "Single cells",
         (
-            "Leiden on resamples of simulated cells, compared with a loop over scanpy, which searches"
-            " for neighbors in each resample of 80 % of the cells. Processor time, except for the "
-            "whole fit. The ratio at 50,000 cells depends on the version of pynndescent, by which "
-            "scanpy searches."
+            "Leiden on resamples of simulated cells, compared with a loop over scanpy. The loop "
+            "searches for neighbors in each resample of 80 % of the cells. Processor time, except "
+            "for the whole fit. The ratio at 50,000 cells depends on the version of pynndescent, "
+            "by which scanpy searches."
         ),
     ),
     "first_fit": (
