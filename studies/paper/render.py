@@ -24,7 +24,7 @@ _LEGENDS = {
     3: f"{_COMPARED}.",
     4: f"{_COMPARED}. R: the authors' package, run again with seed 42.",
     5: "Each cell: our time (the paper's time, how many times as fast ours is if m is 1000 as in "
-    "the paper). Times are wall-clock times on a machine with other work. R: the authors' package, "
+    "the paper). Times are wall-clock times on two cores. R: the authors' package, "
     "run again on another machine.",
 }
 _TRIMMING_LEGEND = (

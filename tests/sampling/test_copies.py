@@ -114,6 +114,21 @@ def test_clusterers_that_only_vary_do_not_warn(estimator, X):
     assert copies.copies_matter(problem_of(estimator, X)) is None
 
 
+@pytest.mark.parametrize("X", DATA.values(), ids=DATA)
+@pytest.mark.parametrize("k", [2, 3, 5, 8])
+def test_other_solutions_by_other_seeds_are_no_fault_of_copies(k, X):
+    def one_start(Z, random_state):
+        return KMeans(k, n_init=1, random_state=random_state).fit_predict(Z)
+
+    def unseeded(Z):
+        seed = random.randrange(2**31)  # noqa: S311
+        return KMeans(k, n_init=1, random_state=seed).fit_predict(Z)
+
+    assert copies.copies_matter(problem_of(one_start, X)) is None
+    random.seed(0)
+    assert copies.copies_matter(problem_of(unseeded, X)) is None
+
+
 def in_hdbscan(Z):
     return HDBSCAN(min_cluster_size=10, copy=True).fit_predict(Z)
 

@@ -83,15 +83,17 @@ def copies_matter(problem: Problem) -> Trial | None:
     """Return what a trial shows of the harm of copies; None if they do no harm.
 
     Some bootstrap resamples are clustered with their copies and without. Copies do harm if the
-    clusters are sometimes far less similar to those of the data than without copies, and never more
-    similar; or nearly always more numerous than without copies and in the data. An estimator that
-    merely depends on the number of rows is not harmed. The trial ends as soon as the answer is no.
-    The seeds are fixed, so that other seeds, and the global generators, stay as they are.
+    clusters are sometimes far less similar to those of the data than without copies, never more
+    similar, and other seeds do not change as much; or nearly always more numerous than without
+    copies and in the data. An estimator that merely depends on the number of rows is not harmed.
+    The trial ends as soon as the answer is no. The seeds are fixed, so that other seeds, and the
+    global generators, stay as they are.
     """
     rng = np.random.default_rng(seeds_of(0))
     n_items = min(problem.n_items, _MOST_ITEMS)
     some = np.sort(rng.permutation(problem.n_items)[:n_items])
     shown: list[Trial] = []
+    resamples: list[NDArray[np.int64]] = []
     with _unseen(), contextlib.suppress(Exception):
         reference = np.empty(problem.n_items, dtype=np.int64)
         reference[some] = _labels(problem, some, _DRAWS)
@@ -100,11 +102,16 @@ def copies_matter(problem: Problem) -> Trial | None:
             shown.append(_compare(problem, rows, reference, some, draw))
             if not (_never_better(shown) or _mostly_finer(shown)):
                 return None
+            resamples.append(np.unique(rows))
     if len(shown) < _DRAWS:
         return None  # the fit itself will tell why
     trial = Trial(*np.median([astuple(one) for one in shown], axis=0).tolist())
     lost = np.sort([one.agreement_without - one.agreement_with for one in shown])
-    is_worse = _never_better(shown) and lost[-2] >= _LOSS
+    is_worse = (
+        _never_better(shown)
+        and lost[-2] >= _LOSS
+        and not _seeds_matter(problem, reference, resamples, shown)
+    )
     most = max(trial.clusters, trial.clusters_without)
     is_finer = _mostly_finer(shown) and trial.clusters_with >= _RATIO * most
     return trial if is_worse or (is_finer and np.median(lost) > -_GAIN) else None
@@ -127,6 +134,22 @@ def _compare(
         adjusted_rand_score(reference[items], with_copies[first]),
         adjusted_rand_score(reference[items], without),
     )
+
+
+def _seeds_matter(
+    problem: Problem,
+    reference: NDArray[np.int64],
+    resamples: list[NDArray[np.int64]],
+    shown: list[Trial],
+) -> bool:
+    """Tell whether another seed alone changes the clusters as much as copies must do."""
+    n_changed = 0
+    with _unseen(), contextlib.suppress(Exception):
+        for draw, (items, one) in enumerate(zip(resamples, shown, strict=True)):
+            again = _labels(problem, items, _DRAWS + 1 + draw)
+            agreement = adjusted_rand_score(reference[items], again)
+            n_changed += abs(agreement - one.agreement_without) >= _LOSS
+    return n_changed >= 2
 
 
 def _n_clusters(labels: NDArray[np.int64]) -> int:

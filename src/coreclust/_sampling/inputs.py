@@ -37,7 +37,8 @@ def _check_kind(X: Any) -> None:
             "X must hold the items to cluster, as an array, a frame or a list, got "
             f"{shorten(X)!r}; read a file first, for instance with pandas.read_csv."
         )
-    if X is None or isinstance(X, (numbers.Number, Mapping, Iterator)):
+    # A sparse matrix of keys is a mapping.
+    if X is None or (isinstance(X, (numbers.Number, Mapping, Iterator)) and not issparse(X)):
         got = "None" if X is None else f"an object of type {type(X).__name__}"
         raise TypeError(
             f"X must hold the items to cluster, as an array, a frame or a list, got {got}."
