@@ -39,7 +39,7 @@ _TYPES = 15
 _FRACTION = 0.8
 _SEARCHED_EXACTLY = 8192  # fewer cells, by scanpy
 # Ratios to the loop. That at 50,000 cells depends on pynndescent, by which the loop searches:
-# 7.4 with version 0.7.0 and 13.7 with 0.5.13, on one machine. igraph takes three quarters of our time.
+# 7.4 with version 0.7.0 and 13.7 with 0.5.13, on one machine. igraph takes three quarters of ours.
 _BARS = {10_000: 8.0, 50_000: 12.0}
 _SECONDS = 180.0  # for 68,000 cells and 100 resamples on two idle cores
 _MEMORY = 1.5e9  # of all processes together
