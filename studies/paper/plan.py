@@ -36,12 +36,11 @@ PANELS = {
 BOOTSTRAP_RESAMPLES = 1000
 
 # Algorithm 2 clusters m resamples for every *pair* of items: at m = 1000, four million clusterings
-# of the synthetic data or of KDD. If one takes milliseconds, m is smaller here. The random forest
-# would take about an hour per dataset on two cores at m = 1000.
+# of the synthetic data or of KDD. If one takes milliseconds, m is smaller here.
 KNOWN_RESAMPLES = {
     ("synthetic", "hclust"): 1000,
     ("synthetic", "kmeans"): 1000,
-    ("synthetic", "rf"): 100,
+    ("synthetic", "rf"): 1000,
     ("synthetic", "svm"): 1000,
     ("synthetic", "tclust"): 60,
     ("synthetic", "tkmeans"): 100,
