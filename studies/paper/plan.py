@@ -46,7 +46,7 @@ KNOWN_RESAMPLES = {
     ("synthetic", "tkmeans"): 100,
     ("kdd", "hclust"): 300,
     ("kdd", "kmeans"): 300,
-    ("kdd", "rf"): 100,
+    ("kdd", "rf"): 1000,
     ("kdd", "svm"): 1000,
     ("kdd", "tclust"): 60,
     ("kdd", "tkmeans"): 100,
