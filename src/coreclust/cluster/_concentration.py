@@ -18,7 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coreclust._utils.constants import ABSENT, NOISE
-from coreclust._utils.jit import copy_to, kernel, random_state_of, random_uniform
+from coreclust._utils.jit import (
+    copy_to,
+    kernel,
+    random_place,
+    random_state_of,
+    random_uniform,
+)
 
 _BLOCK = 256  # items per block, so that the differences from a center stay in cache
 _SHORT = 2  # steps of each start before the best are selected
@@ -254,16 +260,7 @@ def _set_constants(settings, models, slot, size):
 @kernel
 def _draw(items, state):
     """Draw an item with probability proportional to its weight."""
-    aim = random_uniform(state) * items.cumulative[items.n_items - 1]
-    low = 0
-    high = items.n_items - 1
-    while low < high:
-        middle = (low + high) // 2
-        if items.cumulative[middle] > aim:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return random_place(state, items.cumulative[: items.n_items])
 
 
 @kernel
