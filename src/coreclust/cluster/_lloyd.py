@@ -39,7 +39,7 @@ class Room(NamedTuple):
     """Arrays that all runs use."""
 
     bounds: NDArray[np.float64]  # (3, n_items), upper and lower bounds; the last is spare
-    moved: NDArray[np.int64]  # (2, n_items), items that change their label, and it until then
+    moved: NDArray[np.int64]  # (2, n_items), items that change their label, and their old labels
     points: NDArray[np.float64]  # (n_features, _BLOCK)
     nearest: NDArray[np.float64]  # (_BLOCK,), as the others below
     second: NDArray[np.float64]
